@@ -1,0 +1,3 @@
+module github.com/cosim-go/cosim/relay
+
+go 1.25

@@ -1,0 +1,3 @@
+module github.com/cosim-go/cosim/resources
+
+go 1.25

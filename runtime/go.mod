@@ -1,0 +1,18 @@
+module github.com/cosim-go/cosim/runtime
+
+go 1.25.0
+
+require (
+	github.com/cosim-go/cosim/adapters v0.0.0
+	github.com/cosim-go/cosim/topology v0.0.0
+)
+
+require (
+	github.com/stretchr/testify v1.12.1 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)
+
+replace github.com/cosim-go/cosim/topology => ../topology
+
+replace github.com/cosim-go/cosim/adapters => ../adapters
