@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/topology/layout"
+)
+
+// MaxSocketPath is the longest path of a Unix socket in bytes: sockaddr_un has room
+// for 108 with the NUL that ends it (unix(7)).
+const MaxSocketPath = 107
+
+// check refuses a plan whose parts do not fit together.
+func (p *Plan) check() error {
+	l := &p.Launch
+	paths := []string{l.Session.RunDir, l.Session.PoolDir, l.Session.SocketDir, l.Session.Workspace, l.Env.DiskLockDir}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("%q is not an absolute path", path)
+		}
+	}
+	if l.Session.Name == "" {
+		return errors.New("the session has no name")
+	}
+	for i := range p.Images {
+		if err := p.Images[i].check(); err != nil {
+			return err
+		}
+	}
+	for i := range l.Machines {
+		if err := l.Machines[i].check(); err != nil {
+			return err
+		}
+	}
+	return l.checkProcesses()
+}
+
+func (i *Image) check() error {
+	switch i.State {
+	case Ready, Absent, Stale, Unbuildable:
+	default:
+		return fmt.Errorf("image %q has the unknown state %q", i.Path, i.State)
+	}
+	if i.Recipe != nil {
+		if _, err := time.ParseDuration(i.Recipe.Timeout); err != nil {
+			return fmt.Errorf("recipe of image %q: %w", i.Path, err)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) check() error {
+	for _, r := range m.Pool.Regions {
+		start := layout.Size(r.Offset)
+		if r.File == "" && (start > m.Pool.Size || r.Size > m.Pool.Size-start) {
+			return fmt.Errorf("region %q of machine %q lies outside its pool", r.Name, m.ID)
+		}
+	}
+	return nil
+}
+
+func (l *Launch) checkProcesses() error {
+	seen := map[string]bool{}
+	channels := map[string]int{}
+	for i := range l.Processes {
+		p := &l.Processes[i]
+		if seen[p.ID] || p.ID == "" {
+			return fmt.Errorf("process %q stands there twice, or has no name", p.ID)
+		}
+		for _, d := range p.DependsOn {
+			if !seen[d] {
+				return fmt.Errorf("process %q depends on %q, which does not stand before it", p.ID, d)
+			}
+		}
+		seen[p.ID] = true
+		if err := p.check(); err != nil {
+			return fmt.Errorf("process %q: %w", p.ID, err)
+		}
+		for _, f := range p.FDs {
+			channels[f.Channel]++
+		}
+	}
+	for name, n := range channels {
+		if n != 2 {
+			return fmt.Errorf("channel %q stands in %d processes, it joins exactly two", name, n)
+		}
+	}
+	return nil
+}
+
+func (p *Process) check() error {
+	for _, text := range []string{p.Timeout, p.Stop.Grace} {
+		if d, err := time.ParseDuration(text); err != nil || d < 0 {
+			return fmt.Errorf("%q is not a duration", text)
+		}
+	}
+	sockets := []string{p.Ready.Socket, p.Ready.QMP, p.Stop.QMP}
+	if p.Console != nil {
+		sockets = append(sockets, p.Console.Socket)
+	}
+	for _, s := range sockets {
+		if len(s) > MaxSocketPath {
+			return fmt.Errorf("socket path %q has %d bytes, %d is the most", s, len(s), MaxSocketPath)
+		}
+	}
+	for i, f := range p.FDs {
+		if f.Number != adapters.FirstFD+i {
+			return fmt.Errorf("descriptor %d stands where %d is due", f.Number, adapters.FirstFD+i)
+		}
+	}
+	patterns := []string{p.Ready.Log}
+	if p.Expect != nil {
+		patterns = append(patterns, p.Expect.Pass, p.Expect.Fail)
+	}
+	for _, pattern := range patterns {
+		if _, err := regexp.Compile(pattern); err != nil {
+			return err
+		}
+	}
+	return nil
+}
