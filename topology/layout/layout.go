@@ -84,10 +84,10 @@ const Version = 1
 
 // What can be wrong with a request; [Place] wraps them in a [PlaceError].
 var (
-	ErrSize     = errors.New("size is not a multiple of the page size")
+	ErrSize     = errors.New("size is not a positive multiple of the page size")
 	ErrAlign    = errors.New("alignment is not a power of two of at least one page")
 	ErrOverflow = errors.New("pool is larger than 2^63-1 bytes")
-	ErrPage     = errors.New("page size is not a power of two")
+	ErrPage     = errors.New("page size is not a power of two of at most 1 GiB")
 )
 
 // A PlaceError tells which request cannot be placed.
@@ -101,7 +101,8 @@ func (e *PlaceError) Error() string { return fmt.Sprintf("region %d: %v", e.Inde
 // Unwrap gives one of the sentinels of this package.
 func (e *PlaceError) Unwrap() error { return e.Err }
 
-// ValidPage reports whether page can be a page size: a power of two.
+// ValidPage reports whether page can be a page size: a power of two of at most 1 GiB,
+// which is more than any system's base page.
 func ValidPage(page Size) bool { return page > 0 && page&(page-1) == 0 && page <= GiB }
 
 // Place lays the requests out in order, the first at offset 0, each next one at the
@@ -114,8 +115,11 @@ func Place(requests []Request, page Size) ([]Region, Size, []*PlaceError) {
 	}
 	var problems []*PlaceError
 	for i, r := range requests {
-		if r.Size == 0 || r.Size > MaxSize || r.Size%page != 0 {
+		switch {
+		case r.Size == 0 || r.Size%page != 0:
 			problems = append(problems, &PlaceError{i, ErrSize})
+		case r.Size > MaxSize:
+			problems = append(problems, &PlaceError{i, ErrOverflow})
 		}
 		if r.Align != 0 && (r.Align&(r.Align-1) != 0 || r.Align < page) {
 			problems = append(problems, &PlaceError{i, ErrAlign})

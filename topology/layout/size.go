@@ -1,21 +1,13 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"math/bits"
 	"strconv"
 	"strings"
+	"unicode"
 )
-
-// A SizeError says why a text is no size, and what to write instead.
-type SizeError struct {
-	Text   string
-	Reason string // one line, lower case
-	Hint   string // may be empty
-}
-
-func (e *SizeError) Error() string { return fmt.Sprintf("size %q: %s", e.Text, e.Reason) }
 
 const unitLetters = "KMGTP"
 
@@ -23,42 +15,56 @@ const unitLetters = "KMGTP"
 // ones an optional binary unit K, M, G, T or P, in either case, itself optionally
 // followed by iB. The error is always a [*SizeError].
 func ParseSize(text string) (Size, error) {
-	digits, unit := splitUnit(text)
-	fail := func(reason, hint string) (Size, error) {
-		return 0, &SizeError{Text: text, Reason: reason, Hint: hint}
+	size, reason := parseSize(text)
+	if reason != "" {
+		return 0, &SizeError{Text: text, Reason: reason, Hint: sizeHint(text)}
 	}
+	return size, nil
+}
+
+// parseSize gives the size, or the reason why text is none.
+func parseSize(text string) (Size, string) {
+	digits, unit := splitUnit(text)
 	switch {
 	case text == "":
-		return fail("is empty", `write bytes or a binary unit, such as "64M"`)
-	case strings.ContainsAny(text, " \t"):
-		return fail("must not contain spaces", "write "+strings.Join(strings.Fields(text), ""))
+		return 0, "is empty"
+	case strings.ContainsFunc(text, unicode.IsSpace):
+		return 0, "must not contain spaces"
 	case text[0] == '-' || text[0] == '+':
-		return fail("must not have a sign", "write "+strings.TrimLeft(text, "+-"))
-	case strings.Contains(digits, "."):
-		return fail("must be a whole number", fractionHint(digits, unit))
+		return 0, "must not have a sign"
+	case strings.Contains(digits, ".") && !hexadecimal(digits):
+		return 0, "must be a whole number"
 	case digits == "":
-		return fail("must start with a digit", `write bytes or a binary unit, such as "64M"`)
+		return 0, "must start with a digit"
 	}
 	shift, ok := unitShift(unit)
 	if !ok {
-		return fail(fmt.Sprintf("unknown unit %q", unit), unitHint(digits, unit))
+		return 0, fmt.Sprintf("unknown unit %q", unit)
 	}
-	n, err := parseDigits(digits, unit)
-	if err != nil {
-		return fail(err.Error(), "")
+	n, reason := parseDigits(digits)
+	if reason != "" {
+		return 0, reason
 	}
 	hi, lo := bits.Mul64(n, 1<<shift)
-	if n == math.MaxUint64 || hi != 0 || Size(lo) > MaxSize {
-		return fail("is larger than 2^63-1 bytes", "the largest size is 8191P")
+	if hi != 0 || Size(lo) > MaxSize {
+		return 0, tooLarge
 	}
 	if lo == 0 {
-		return fail("must not be zero", "")
+		return 0, "must not be zero"
 	}
-	return Size(lo), nil
+	return Size(lo), ""
 }
 
+// Reasons that have hints of their own.
+const (
+	tooLarge       = "is larger than 2^63-1 bytes"
+	notHexadecimal = "is not a hexadecimal number"
+)
+
+// splitUnit cuts text behind its number. Of a hexadecimal number everything is digits,
+// since B is one.
 func splitUnit(text string) (digits, unit string) {
-	if len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') {
+	if hexadecimal(text) {
 		return text, ""
 	}
 	i := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
@@ -66,6 +72,10 @@ func splitUnit(text string) (digits, unit string) {
 		return text, ""
 	}
 	return text[:i], text[i:]
+}
+
+func hexadecimal(text string) bool {
+	return len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')
 }
 
 func unitShift(unit string) (uint, bool) {
@@ -79,51 +89,21 @@ func unitShift(unit string) (uint, bool) {
 	return uint(10 * (i + 1)), true
 }
 
-func parseDigits(digits, unit string) (uint64, error) {
+func parseDigits(digits string) (n uint64, reason string) {
 	base := 10
-	if unit == "" && len(digits) > 2 && (digits[1] == 'x' || digits[1] == 'X') {
+	if hexadecimal(digits) {
 		base, digits = 16, digits[2:]
 	} else if len(digits) > 1 && digits[0] == '0' {
-		return 0, fmt.Errorf("must not have a leading zero")
+		return 0, "must not have a leading zero"
 	}
 	n, err := strconv.ParseUint(digits, base, 64)
-	if err != nil && err.(*strconv.NumError).Err == strconv.ErrRange {
-		return math.MaxUint64, nil
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, tooLarge
+	case err != nil:
+		return 0, notHexadecimal
 	}
-	if err != nil {
-		return 0, fmt.Errorf("is not a number")
-	}
-	return n, nil
-}
-
-// fractionHint turns 1.5G into 1536M where that is exact.
-func fractionHint(digits, unit string) string {
-	shift, ok := unitShift(unit)
-	f, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || f <= 0 || f > 1<<20 {
-		return ""
-	}
-	for s := int(shift) - 10; s >= 0; s -= 10 {
-		f *= 1024
-		if f == math.Trunc(f) && f < 1<<53 {
-			suffix := ""
-			if s > 0 {
-				suffix = unitLetters[s/10-1 : s/10]
-			}
-			return fmt.Sprintf("write %.0f%s", f, suffix)
-		}
-	}
-	return ""
-}
-
-func unitHint(digits, unit string) string {
-	if letter := strings.ToUpper(unit[:1]); strings.Contains(unitLetters, letter) {
-		return fmt.Sprintf("units are binary: write %s%s or %s%siB (units: K, M, G, T, P)", digits, letter, digits, letter)
-	}
-	if strings.EqualFold(unit, "B") {
-		return "write " + digits + " for bytes"
-	}
-	return "units: K, M, G, T, P, all binary"
+	return n, ""
 }
 
 // String gives the size in the largest binary unit that divides it: 32G, 1536M, 4097.
@@ -138,11 +118,16 @@ func (s Size) String() string {
 
 // Human gives the size as people read it, rounded to one decimal: 96 GiB, 23.5 GiB, 512 B.
 func (s Size) Human() string {
-	for i := len(unitLetters); i > 0; i-- {
-		if u := Size(1) << (10 * i); s >= u {
-			v := strconv.FormatFloat(float64(s)/float64(u), 'f', 1, 64)
-			return strings.TrimSuffix(v, ".0") + " " + unitLetters[i-1:i] + "iB"
-		}
+	value, unit := float64(s), 0
+	for unit < len(unitLetters) && (value >= 1024 || unit > 0 && oneDecimal(value) == "1024") {
+		value, unit = value/1024, unit+1
 	}
-	return strconv.FormatUint(uint64(s), 10) + " B"
+	if unit == 0 {
+		return oneDecimal(value) + " B"
+	}
+	return oneDecimal(value) + " " + unitLetters[unit-1:unit] + "iB"
+}
+
+func oneDecimal(v float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 }
