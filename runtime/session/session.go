@@ -1,13 +1,10 @@
 // Package session names every path of a session, and keeps its lock and its state.
+//
+// Start with [NewLayout], which names the paths and touches nothing. [Inspect] looks
+// whether the session is running already. [Acquire] makes the run directory and takes
+// the session's lock, and with the [Lock] in hand the directories are made, the state is
+// written, and what a dead session left is removed.
+//
+// Files are removed only where they are proven to be the session's own; a directory is
+// removed only when it is empty then.
 package session
-
-// A Layout names every path of a session (the SessionLayout of the design). All
-// paths are absolute. It is a plain value; nothing has to exist.
-type Layout struct {
-	Name      string
-	Hash      string // 8 hexadecimal digits of SHA-256 of the absolute run directory
-	RunDir    string
-	PoolDir   string
-	Workspace string
-	SocketDir string // RunDir, or a short directory where socket paths would be too long
-}
