@@ -8,12 +8,9 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/runtime/session"
 	"github.com/cosim-go/cosim/topology/layout"
 )
-
-// MaxSocketPath is the longest path of a Unix socket in bytes: sockaddr_un has room
-// for 108 with the NUL that ends it (unix(7)).
-const MaxSocketPath = 107
 
 // check refuses a plan whose parts do not fit together.
 func (p *Plan) check() error {
@@ -104,8 +101,8 @@ func (p *Process) check() error {
 		sockets = append(sockets, p.Console.Socket)
 	}
 	for _, s := range sockets {
-		if len(s) > MaxSocketPath {
-			return fmt.Errorf("socket path %q has %d bytes, %d is the most", s, len(s), MaxSocketPath)
+		if len(s) > session.MaxSocketPath {
+			return fmt.Errorf("socket path %q has %d bytes, %d is the most", s, len(s), session.MaxSocketPath)
 		}
 	}
 	for i, f := range p.FDs {

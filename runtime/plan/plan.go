@@ -160,3 +160,22 @@ type Missing struct {
 	NeededBy []string `json:"needed_by"`
 	LookedIn []string `json:"looked_in"`
 }
+
+// Layout is the content of the session's layout.json.
+func (l *Launch) Layout() *layout.Layout {
+	out := &layout.Layout{Version: layout.Version, PageSize: l.Env.PageSize, Machines: make([]layout.Machine, len(l.Machines))}
+	for i, m := range l.Machines {
+		out.Machines[i] = layout.Machine{ID: m.ID, Pool: m.Pool.Path, Size: m.Pool.Size, Regions: m.Pool.Regions}
+	}
+	return out
+}
+
+// Process finds a process by its identifier, and returns nil where there is none.
+func (l *Launch) Process(id string) *Process {
+	for i := range l.Processes {
+		if l.Processes[i].ID == id {
+			return &l.Processes[i]
+		}
+	}
+	return nil
+}

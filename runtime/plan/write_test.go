@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/runtime/session"
 	"github.com/cosim-go/cosim/topology/layout"
 )
 
@@ -153,7 +154,7 @@ func TestReadRefuses(t *testing.T) {
 		"a channel of one end": {change(func(p *Plan) { p.Launch.Processes[0].FDs = nil }), "stands in 1 processes"},
 		"a descriptor apart":   {change(func(p *Plan) { p.Launch.Processes[0].FDs[0].Number = 7 }), "descriptor 7 stands where 3 is due"},
 		"no duration":          {change(func(p *Plan) { p.Launch.Processes[0].Timeout = "soon" }), `"soon" is not a duration`},
-		"a long socket":        {change(func(p *Plan) { p.Launch.Processes[0].Ready.Socket = "/" + strings.Repeat("x", MaxSocketPath) }), "has 108 bytes, 107 is the most"},
+		"a long socket":        {change(func(p *Plan) { p.Launch.Processes[0].Ready.Socket = "/" + strings.Repeat("x", session.MaxSocketPath) }), "has 108 bytes, 107 is the most"},
 		"a broken pattern":     {change(func(p *Plan) { p.Launch.Processes[0].Ready.Log = "(" }), "missing closing )"},
 		"a region outside": {change(func(p *Plan) {
 			p.Launch.Machines[0].Pool.Regions = append(p.Launch.Machines[0].Pool.Regions, region(4096, 4096))
