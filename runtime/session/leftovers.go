@@ -1,0 +1,95 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// leftovers are the places of an earlier session, as its plan.json tells them. Only
+// what can belong to a session is taken over: a file that somebody edited cannot lead
+// to the removal of anything else.
+type leftovers struct {
+	name      string
+	poolDir   string // empty where there is none
+	socketDir string // empty where the sockets were in the run directory
+	machines  []machineLeftovers
+}
+
+type machineLeftovers struct {
+	id       string
+	pool     bool     // there may be a pool in poolDir
+	overlays []string // names in the machine's directory
+	files    []string // absolute paths of regions that are files of their own
+}
+
+// planned is the part of plan.json that names what a session makes.
+type planned struct {
+	Launch struct {
+		Session struct {
+			Name      string `json:"name"`
+			PoolDir   string `json:"pool_dir"`
+			SocketDir string `json:"socket_dir"`
+		} `json:"session"`
+		Machines []struct {
+			ID   string `json:"id"`
+			Pool struct {
+				Path    string `json:"path"`
+				Regions []struct {
+					File string `json:"file"`
+				} `json:"regions"`
+			} `json:"pool"`
+			Disks []struct {
+				Target  string `json:"target"`
+				Backing string `json:"backing"`
+			} `json:"disks"`
+		} `json:"machines"`
+	} `json:"launch"`
+}
+
+// readLeftovers reads the plan of the session that ran in the run directory before. It
+// returns nil where there is no plan: then nothing was made.
+func readLeftovers(l Layout) (*leftovers, error) {
+	text, err := os.ReadFile(l.PlanFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p planned
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, fmt.Errorf("reading the plan of the session before, %q: %w", l.PlanFile(), err)
+	}
+	s := &p.Launch.Session
+	left := &leftovers{name: s.Name}
+	if filepath.IsAbs(s.PoolDir) {
+		left.poolDir = filepath.Clean(s.PoolDir)
+	}
+	if filepath.IsAbs(s.SocketDir) && filepath.Base(s.SocketDir) == "cosim-"+l.Hash {
+		left.socketDir = filepath.Clean(s.SocketDir)
+	}
+	for _, m := range p.Launch.Machines {
+		if !identifier(m.ID) {
+			continue
+		}
+		one := machineLeftovers{id: m.ID, pool: m.Pool.Path == left.poolDir+"/"+m.ID+".pool"}
+		for _, d := range m.Disks {
+			dir, name := filepath.Split(d.Target)
+			if d.Target != d.Backing && dir == l.MachineDir(m.ID)+"/" && strings.HasSuffix(name, ".qcow2") {
+				one.overlays = append(one.overlays, name)
+			}
+		}
+		for _, r := range m.Pool.Regions {
+			if filepath.IsAbs(r.File) && strings.HasPrefix(filepath.Base(r.File), "cosim-"+l.Hash+"-") {
+				one.files = append(one.files, r.File)
+			}
+		}
+		left.machines = append(left.machines, one)
+	}
+	return left, nil
+}
