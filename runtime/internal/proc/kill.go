@@ -30,7 +30,23 @@ func (id ID) Kill(patience time.Duration, ours func() bool) (killed bool, err er
 	return true, wait(fd, patience)
 }
 
-// ErrStays is returned for a process that SIGKILL did not end in time.
+// Wait returns when the process has ended, or with [ErrStays] after the patience.
+func (id ID) Wait(patience time.Duration) error {
+	fd, err := unix.PidfdOpen(id.PID, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if !id.Alive() {
+		return nil
+	}
+	return wait(fd, patience)
+}
+
+// ErrStays is returned for a process that does not end in time.
 var ErrStays = errors.New("the process does not end")
 
 // wait returns when the process of a pidfd has ended: it is readable then.
