@@ -38,6 +38,14 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+func TestSuggestNeedsACharacterInCommon(t *testing.T) {
+	for name, valid := range map[string]string{"a": "b", "x": "id", "ab": "cd"} {
+		if got := Suggest(name, []string{valid}); got != "" {
+			t.Errorf("Suggest(%q) = %q, want none", name, got)
+		}
+	}
+}
+
 func TestSuggestPrefersCaseAlone(t *testing.T) {
 	valid := []string{"gpu1", "GPU0", "gpu2"}
 	if got := Suggest("gpu0", valid); got != "GPU0" {

@@ -97,9 +97,16 @@ func TestEverySectionHasExactlyItsFields(t *testing.T) {
 			if def["additionalProperties"] != false {
 				t.Errorf("%s takes unknown fields", name)
 			}
+			if _, ok := def["required"]; ok != (requires(s) && !strings.HasSuffix(name, "-part")) {
+				t.Errorf("%s: required = %v", name, def["required"])
+			}
 			checkProperties(t, name, s, def["properties"].(map[string]any))
 		}
 	}
+}
+
+func requires(s *schema.Section) bool {
+	return slices.ContainsFunc(s.Fields, func(f schema.Field) bool { return f.Required })
 }
 
 func checkProperties(t *testing.T, name string, s *schema.Section, properties map[string]any) {

@@ -134,6 +134,7 @@ func TestPlaceRejects(t *testing.T) {
 		{"alignment below a larger page", 64 * KiB, []Request{{Size: 64 * KiB, Align: 16 * KiB}}, "0 align"},
 		{"alignment of all bits", page, []Request{aligned(math.MaxUint64)}, "0 align"},
 		{"every problem at once", page, []Request{{Size: 1, Align: 3}, ok, sized(5), aligned(7)}, "0 size, 0 align, 2 size, 3 align"},
+		{"a problem beside a size above the limit", page, []Request{{Size: top, Align: 3}, sized(1)}, "0 overflow, 0 align, 1 size"},
 		{"size above the limit", page, []Request{ok, sized(top)}, "1 overflow"},
 		{"size that only 64 bits hold", page, []Request{sized(math.MaxUint64 - page + 1)}, "0 overflow"},
 		{"end one byte above the limit", page, []Request{sized(top - page), {Size: page, Align: page}}, "1 overflow"},
