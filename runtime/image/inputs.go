@@ -137,6 +137,15 @@ func (in *input) looksLike(before input) bool {
 // the kernel, 10 ms at most.
 const granularity = 20 * time.Millisecond
 
+// unsettled is how long to wait before a file is read: one that changes again within
+// one step of the clock would keep its time, and the change would not be noticed.
+func unsettled(mtime int64, now time.Time) time.Duration {
+	if age := now.Sub(time.Unix(0, mtime)); age >= 0 && age < granularity {
+		return granularity - age
+	}
+	return 0
+}
+
 // read completes an input with the digest of its content.
 func (in *input) read() error {
 	switch in.Kind {
@@ -148,11 +157,7 @@ func (in *input) read() error {
 		in.Digest = hex.EncodeToString(sum[:])
 		return err
 	}
-	// A file that changes again within one step of the clock would keep its time. So one
-	// that has changed just now is read a little later.
-	if age := time.Since(time.Unix(0, in.MTime)); age >= 0 && age < granularity {
-		time.Sleep(granularity - age)
-	}
+	time.Sleep(unsettled(in.MTime, time.Now()))
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return err
