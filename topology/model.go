@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/topology/diag"
+	"github.com/cosim-go/cosim/topology/internal/source"
 	"github.com/cosim-go/cosim/topology/layout"
 )
 
@@ -14,6 +15,8 @@ type Model struct {
 	File     string     // the top-level document, as it was asked for
 	Files    []string   // every document read, in the order of reading
 	Machines []*Machine // in order of declaration
+
+	origins map[diag.Pos]*source.Via // how regions came in that were not written in place
 }
 
 // A Machine is one simulated computer.
