@@ -6,12 +6,12 @@ require (
 	github.com/cosim-go/cosim/adapters v0.0.0
 	github.com/cosim-go/cosim/topology v0.0.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/sys v0.47.0
 )
 
 require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 )
 
 replace github.com/cosim-go/cosim/topology => ../topology
