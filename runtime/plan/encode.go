@@ -20,6 +20,7 @@ type encoder struct {
 	buf   []byte
 	depth int
 	first bool // nothing stands in the open object or list yet
+	short bool // the open object is written on one line
 	err   error
 }
 
@@ -40,7 +41,7 @@ func (e *encoder) open(c byte) {
 
 func (e *encoder) close(c byte) {
 	e.depth--
-	if !e.first {
+	if !e.first && !e.short {
 		e.newline()
 	}
 	e.buf = append(e.buf, c)
@@ -56,13 +57,17 @@ func (e *encoder) newline() {
 	e.buf = append(e.buf, spaces[:min(2*e.depth, len(spaces))]...)
 }
 
-// item starts the next element of a list on a line of its own.
+// item starts the next element of a list or object.
 func (e *encoder) item() {
 	if !e.first {
 		e.buf = append(e.buf, ',')
 	}
+	if !e.short {
+		e.newline()
+	} else if !e.first {
+		e.buf = append(e.buf, ' ')
+	}
 	e.first = false
-	e.newline()
 }
 
 func (e *encoder) key(name string) {
@@ -128,6 +133,32 @@ func (e *encoder) object(name string, fields func()) {
 	e.open('{')
 	fields()
 	e.close('}')
+}
+
+// line writes an object on one line.
+func (e *encoder) line(name string, fields func()) {
+	e.key(name)
+	e.inline(fields)
+}
+
+func (e *encoder) inline(fields func()) {
+	outer := e.short
+	e.open('{')
+	e.short = true
+	fields()
+	e.close('}')
+	e.short = outer
+}
+
+// lines writes a list of objects, each on one line.
+func lines[T any](e *encoder, name string, values []T, fields func(*T)) {
+	e.key(name)
+	e.open('[')
+	for i := range values {
+		e.item()
+		e.inline(func() { fields(&values[i]) })
+	}
+	e.close(']')
 }
 
 // list writes a list of objects.

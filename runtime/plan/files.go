@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/cosim-go/cosim/topology"
@@ -47,15 +46,47 @@ func (m *maker) noteMissing(what string, p topology.Path, neededBy string, looke
 		m.plan.Launch.Missing = append(m.plan.Launch.Missing, Missing{What: what, Name: p.Name, LookedIn: nonNil(lookedIn)})
 	}
 	entry := &m.plan.Launch.Missing[i]
-	if slices.Contains(entry.NeededBy, neededBy) {
-		return
+	if len(entry.NeededBy) == 0 || entry.NeededBy[len(entry.NeededBy)-1] != neededBy {
+		entry.NeededBy = append(entry.NeededBy, neededBy)
 	}
-	entry.NeededBy = append(entry.NeededBy, neededBy)
-	m.list = append(m.list, diag.Diagnostic{
-		Pos: p.Pos, Code: CodeMissing,
-		Message: fmt.Sprintf("%s %q is not there, needed by %s", what, p.Name, neededBy),
-		Hint:    missingHint(what, p.Name, lookedIn),
-	})
+	place := missingAt{i, p.Pos}
+	users := m.places[place]
+	if users == nil {
+		users = &[]string{}
+		m.places[place] = users
+		m.placeOrder = append(m.placeOrder, place)
+	}
+	if len(*users) == 0 || (*users)[len(*users)-1] != neededBy {
+		*users = append(*users, neededBy)
+	}
+}
+
+// A missingAt is one place of the topology that asks for something missing.
+type missingAt struct {
+	index int // in plan.Launch.Missing
+	pos   diag.Pos
+}
+
+// reportMissing says what is missing at each place that asks for it, once, however many
+// processes share the place.
+func (m *maker) reportMissing() {
+	for _, place := range m.placeOrder {
+		entry := m.plan.Launch.Missing[place.index]
+		m.list = append(m.list, diag.Diagnostic{
+			Pos: place.pos, Code: CodeMissing,
+			Message: fmt.Sprintf("%s %q is not there, needed by %s", entry.What, entry.Name, Few(*m.places[place])),
+			Hint:    missingHint(entry.What, entry.Name, entry.LookedIn),
+		})
+	}
+}
+
+// Few joins names, and counts those behind the first eight.
+func Few(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func missingHint(what, name string, lookedIn []string) string {

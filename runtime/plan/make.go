@@ -48,6 +48,7 @@ func Make(in Input) (*Plan, diag.List) {
 		images:   map[string]int{},
 		missing:  map[string]int{},
 		programs: map[string]lookup{},
+		places:   map[missingAt]*[]string{},
 		disks:    map[string]diskUse{},
 	}
 	m.plan = &Plan{
@@ -68,6 +69,7 @@ func Make(in Input) (*Plan, diag.List) {
 		m.machine(machine, in.Layout.Machines[i])
 	}
 	m.imageStates()
+	m.reportMissing()
 	if m.failed {
 		return nil, m.list.Sorted()
 	}
@@ -92,7 +94,10 @@ type maker struct {
 	missing  map[string]int // index in plan.Launch.Missing by what and name
 	programs map[string]lookup
 	disks    map[string]diskUse // by resolved path
-	recipes  []recipePlace      // by index in plan.Images
+
+	places     map[missingAt]*[]string // who needs what is missing, by place
+	placeOrder []missingAt
+	recipes    []recipePlace // by index in plan.Images
 }
 
 func (m *maker) report(list diag.List) {

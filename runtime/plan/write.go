@@ -74,7 +74,7 @@ func (e *encoder) machine(m *Machine) {
 	e.object("pool", func() {
 		e.str("path", m.Pool.Path)
 		e.size("size", m.Pool.Size)
-		list(e, "regions", m.Pool.Regions, func(r *layout.Region) {
+		lines(e, "regions", m.Pool.Regions, func(r *layout.Region) {
 			e.str("name", r.Name)
 			e.size("offset", layout.Size(r.Offset))
 			e.size("size", r.Size)
@@ -90,7 +90,7 @@ func (e *encoder) machine(m *Machine) {
 		e.str("mode", string(d.Mode))
 		e.boolean("readonly", d.ReadOnly)
 		e.size("size", d.Size)
-		e.object("lock", func() {
+		e.line("lock", func() {
 			e.str("path", d.Lock.Path)
 			e.str("mode", d.Lock.Mode)
 		})
@@ -113,19 +113,19 @@ func (e *encoder) process(p *Process) {
 	e.str("timeout", p.Timeout)
 	e.str("log", p.Log)
 	if c := p.Console; c != nil {
-		e.object("console", func() {
+		e.line("console", func() {
 			e.str("socket", c.Socket)
 			e.str("log", c.Log)
 		})
 	}
 	if x := p.Expect; x != nil {
-		e.object("expect", func() {
+		e.line("expect", func() {
 			e.str("log", x.Log)
 			e.optional("pass", x.Pass)
 			e.optional("fail", x.Fail)
 		})
 	}
-	e.object("stop", func() {
+	e.line("stop", func() {
 		e.optional("qmp", p.Stop.QMP)
 		e.str("signal", p.Stop.Signal)
 		e.str("grace", p.Stop.Grace)
@@ -136,7 +136,7 @@ func (e *encoder) process(p *Process) {
 }
 
 func (e *encoder) ready(r *adapters.Ready) {
-	e.object("ready", func() {
+	e.line("ready", func() {
 		e.optional("socket", r.Socket)
 		e.optional("file", r.File)
 		e.optional("log", r.Log)
@@ -148,7 +148,7 @@ func (e *encoder) ready(r *adapters.Ready) {
 }
 
 func (e *encoder) fds(fds []adapters.FD) {
-	list(e, "fds", fds, func(f *adapters.FD) {
+	lines(e, "fds", fds, func(f *adapters.FD) {
 		e.key("number")
 		e.buf = strconv.AppendInt(e.buf, int64(f.Number), 10)
 		e.str("channel", f.Channel)

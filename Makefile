@@ -1,0 +1,68 @@
+# make demo   set up what is missing, run a real co-simulation, print the guest's verdict
+# make test   set up what is missing, run every check (what CI runs)
+# make check  what every commit passes: format, vet, staticcheck, unit tests with -race
+# make help   the rest
+
+SHELL       := /bin/sh
+GO          ?= go
+MODULES     := topology adapters runtime relay resources cmd/cosim examples/inspect examples/loopback examples/pci-dma/check
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+COSIM       := build/cosim
+SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')
+
+.PHONY: help build demo test check fmt vet unit e2e alone fuzz mutants bench clean
+
+help:
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+build: $(COSIM) build/loopback build/pci-dma-check ## build cosim and the programs of the examples
+
+$(COSIM): $(SOURCES)
+	$(GO) build -C cmd/cosim -o $(CURDIR)/$@ .
+
+build/loopback: $(SOURCES)
+	$(GO) build -C examples/loopback -o $(CURDIR)/$@ .
+
+build/pci-dma-check: $(SOURCES)
+	$(GO) build -C examples/pci-dma/check -o $(CURDIR)/$@ .
+
+demo: build ## run a real co-simulation and print the guest's verdict
+	@scripts/demo
+
+test: setup fmt vet unit alone e2e ## run every check
+
+check: fmt vet ## format, vet, staticcheck, unit tests with the race detector
+	@scripts/each "$(MODULES)" $(GO) test -race -short ./...
+
+.PHONY: setup
+setup:
+	@scripts/setup
+
+fmt:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted: $$out"; exit 1; }
+
+vet:
+	@scripts/each "$(MODULES)" $(GO) vet ./...
+	@scripts/each "$(MODULES)" $(GO) run $(STATICCHECK) ./...
+
+unit: build
+	@scripts/each "$(MODULES)" $(GO) test -race ./...
+
+alone: ## build and test each module by itself, outside the workspace
+	@GOWORK=off scripts/each "$(MODULES)" $(GO) build ./...
+	@GOWORK=off scripts/each "$(MODULES)" $(GO) test -run '^$$' ./...
+
+e2e: build
+	@scripts/demo
+
+fuzz: ## fuzz every target for 60 s
+	@scripts/fuzz "$(MODULES)" $${FUZZTIME:-60s}
+
+mutants: ## break a rule of each requirement; some test has to notice
+	@scripts/mutants
+
+bench: ## run the benchmarks
+	@scripts/each "topology runtime" $(GO) test -run '^$$' -bench . ./...
+
+clean: ## remove what was built
+	rm -rf build .cosim
