@@ -91,8 +91,8 @@ func (d *display) close() {
 	}
 }
 
-// note prints a line that stays.
-func (d *display) note(text string) {
+// note prints a line that stays, with hints below it. Empty hints are left out.
+func (d *display) note(text string, hints ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.paused {
@@ -100,6 +100,11 @@ func (d *display) note(text string) {
 	}
 	d.erase()
 	fmt.Fprintln(d.w, clean(text))
+	for _, hint := range hints {
+		if hint != "" {
+			fmt.Fprintln(d.w, "\thint: "+clean(hint))
+		}
+	}
 	if d.live {
 		d.draw()
 	}

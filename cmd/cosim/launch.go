@@ -44,7 +44,7 @@ func (c *cli) launch(p *plan.Plan, text []byte, f *runFlags) error {
 				show.process(*e.Process, e.Text)
 				console.follow(*e.Process)
 			case e.Warning != "":
-				show.note("cosim: warning: " + e.Warning)
+				show.note("cosim: warning: "+e.Warning, e.Hint)
 			default:
 				show.note("cosim: " + e.Note)
 			}

@@ -35,11 +35,12 @@ type Options struct {
 	Observe func(Event)
 }
 
-// An Event is something that a user who watches a session wants to know. One of its
-// fields is set.
+// An Event is something that a user who watches a session wants to know. One of Note,
+// Warning and Process is set.
 type Event struct {
 	Note    string                  // a line about images, disks, leftovers
 	Warning string                  // a line about what may go wrong
+	Hint    string                  // with Warning: what to do about it; may be empty
 	Process *supervise.ProcessState // the new state of a process
 	Text    string                  // with Process: what happened to it
 }
@@ -93,7 +94,7 @@ func (e *RefusedError) Error() string {
 // the result, which is nil where there is an error.
 func Run(ctx context.Context, p *plan.Plan, opts *Options) (*Result, error) {
 	r := newRun(p, opts)
-	if err := r.refuse(); err != nil {
+	if err := r.refuse(ctx); err != nil {
 		return nil, err
 	}
 	lock, err := session.Acquire(r.layout)

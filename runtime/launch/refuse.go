@@ -1,11 +1,12 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/cosim-go/cosim/runtime/plan"
-	"github.com/cosim-go/cosim/runtime/session"
+	"github.com/cosim-go/cosim/runtime/preflight"
 	"github.com/cosim-go/cosim/topology"
 )
 
@@ -44,19 +45,23 @@ func flatten(err error) []error {
 }
 
 // refuse looks for everything that speaks against the run, and creates nothing.
-func (r *run) refuse() error {
+func (r *run) refuse(ctx context.Context) error {
 	if problems := refuseRemote(r.plan); problems != nil {
 		return &RefusedError{Problems: problems}
 	}
 	if problems := refuseMissing(r.plan); problems != nil {
 		return &RefusedError{Problems: problems}
 	}
-	status, err := session.Inspect(r.layout)
-	switch {
-	case err != nil:
-		return refusedBy(err)
-	case status.Live:
-		return refusedBy(&session.LiveError{Name: r.layout.Name, RunDir: r.layout.RunDir, PID: status.PID})
+	report := preflight.Check(ctx, r.plan, &preflight.Options{Overcommit: r.opts.Overcommit, StrictMemory: r.opts.StrictMemory})
+	if len(report.Problems) > 0 {
+		problems := make([]Problem, len(report.Problems))
+		for i, p := range report.Problems {
+			problems[i] = Problem(p)
+		}
+		return &RefusedError{Problems: problems}
+	}
+	for _, w := range report.Warnings {
+		r.tell(Event{Warning: w.Message, Hint: w.Hint})
 	}
 	return nil
 }
