@@ -32,7 +32,7 @@ type Options struct {
 type Event struct {
 	Path   string // of the image
 	Step   Step
-	Reason string // why it is built; who else builds it
+	Reason string // why it is built, or kept although it is stale; who else builds it
 }
 
 // A Step is how far a build has come.
@@ -66,8 +66,8 @@ func Build(ctx context.Context, i *plan.Image, opts *Options) (built bool, err e
 	if opts != nil {
 		b.opts = *opts
 	}
-	if state, _ := State(i); !mustBuild(i, state) {
-		return false, b.refuse(state)
+	if state, reason := State(i); !mustBuild(i, state) {
+		return false, b.refuse(state, reason)
 	}
 	undo, err := makeDir(filepath.Dir(b.at))
 	if err == nil {
@@ -91,12 +91,15 @@ func mustBuild(i *plan.Image, state plan.State) bool {
 }
 
 // refuse is the answer for an image that is not built.
-func (b *build) refuse(state plan.State) error {
-	if state == plan.Unbuildable {
-		_, reason := State(b.image)
+func (b *build) refuse(state plan.State, reason string) error {
+	switch state {
+	case plan.Unbuildable:
 		return fmt.Errorf("image %q: %s", b.image.Path, reason)
+	case plan.Stale:
+		b.tell(Kept, reason+", but a direct disk writes to it")
+	default:
+		b.tell(Kept, "")
 	}
-	b.tell(Kept, "")
 	return nil
 }
 
@@ -115,7 +118,7 @@ func (b *build) locked(ctx context.Context) (bool, error) {
 	defer lock.Remove()
 	state, reason := State(b.image)
 	if !mustBuild(b.image, state) {
-		return false, b.refuse(state)
+		return false, b.refuse(state, reason)
 	}
 	b.tell(Building, reason)
 	if err := b.replace(ctx, state); err != nil {

@@ -146,8 +146,13 @@ func TestAStaleImageOfADirectDiskIsKept(t *testing.T) {
 	write(t, i.Path, "the guest's")
 	i.Direct, i.Recipe.Digest = true, "other"
 	wantState(t, i, plan.Stale, "its recipe has changed")
-	if built, err := Build(t.Context(), i, nil); built || err != nil || content(t, i.Path) != "the guest's" {
+	var event Event
+	built, err := Build(t.Context(), i, &Options{Progress: func(e Event) { event = e }})
+	if built || err != nil || content(t, i.Path) != "the guest's" {
 		t.Errorf("Build = %v, %v, image %q, want it kept", built, err, content(t, i.Path))
+	}
+	if want := (Event{i.Path, Kept, "its recipe has changed, but a direct disk writes to it"}); event != want {
+		t.Errorf("event = %v, want %v", event, want)
 	}
 }
 
