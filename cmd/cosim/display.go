@@ -27,7 +27,8 @@ type display struct {
 	mu     sync.Mutex
 	order  []string // process identifiers in the order of the plan
 	states map[string]supervise.ProcessState
-	drawn  int // lines on the terminal that belong to the live part
+	said   map[string]string // the last plain line of each process
+	drawn  int               // lines on the terminal that belong to the live part
 	dirty  bool
 	paused bool // a console has the terminal
 
@@ -41,7 +42,7 @@ const redrawEvery = 100 * time.Millisecond
 func newDisplay(w io.Writer, processes []string) *display {
 	d := &display{
 		w: w, order: processes, states: make(map[string]supervise.ProcessState, len(processes)),
-		now: time.Now, stop: make(chan struct{}),
+		said: map[string]string{}, now: time.Now, stop: make(chan struct{}),
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		d.live = true
@@ -114,12 +115,11 @@ func (d *display) note(text string, hints ...string) {
 func (d *display) process(p supervise.ProcessState, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	last, known := d.states[p.ID]
 	d.states[p.ID] = p
-	if d.live || d.paused || known && last.State == p.State {
-		return
+	if line := d.plain(p, text); !d.live && !d.paused && d.said[p.ID] != line {
+		d.said[p.ID] = line
+		fmt.Fprintln(d.w, line)
 	}
-	fmt.Fprintln(d.w, d.plain(p, text))
 }
 
 // pause gives the terminal away, and takes it back.
