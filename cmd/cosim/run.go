@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -141,7 +142,15 @@ func (c *cli) usePlan(p *plan.Plan, f *runFlags) error {
 		}
 		return nil
 	}
+	if missing := len(p.Launch.Missing); missing > 0 && !remote(p) {
+		return refused(fmt.Sprintf("nothing was started: this host lacks %s, as said above", plural(missing, "thing")))
+	}
 	return c.launch(p, nil, f)
+}
+
+// remote reports whether a plan has machines on other hosts, which launch refuses first.
+func remote(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Launch.Machines, func(m plan.Machine) bool { return m.Placement != topology.LocalAgent })
 }
 
 // runPlanFile executes a plan that was printed before.

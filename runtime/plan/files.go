@@ -92,11 +92,11 @@ func Few(names []string) string {
 func missingHint(what, name string, lookedIn []string) string {
 	switch {
 	case what == "executable" && !strings.Contains(name, "/") && len(lookedIn) > 0:
-		return "install it, or give its path with `program`; looked in " + strings.Join(lookedIn, ", ")
+		return "install it, or give its path with `program`; looked in " + Few(lookedIn)
 	case what == "executable" && !strings.Contains(name, "/"):
 		return "install it, or give its path with `program`; PATH is empty"
 	case what == "executable":
-		return "looked for an executable file at " + strings.Join(lookedIn, ", ")
+		return "looked for an executable file at " + Few(lookedIn)
 	}
-	return "put the file there, or give it a `recipe`; looked for " + strings.Join(lookedIn, ", ")
+	return "put the file there, or give it a `recipe`; looked for " + Few(lookedIn)
 }

@@ -92,9 +92,13 @@ func (m *maker) process(model *topology.Machine, role topology.Role, p *topology
 	for _, v := range c.Env {
 		env[v.Name] = v.Value
 	}
-	program := c.Program.Name
+	wanted := c.Program
+	if wanted.Pos.IsZero() {
+		wanted.Pos = p.Pos // the default of a built-in kind is written nowhere
+	}
+	program := wanted.Name
 	if !model.Remote() {
-		program = m.program(c.Program, id)
+		program = m.program(wanted, id)
 	}
 	m.plan.Launch.Processes = append(m.plan.Launch.Processes, Process{
 		ID: id, Machine: model.ID, Role: role, Kind: p.Kind.Name,
