@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,9 @@ was created, 4 the session failed, 130 and 143 ended on request.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(c.validateCommand(), c.layoutCommand(), c.schemaCommand(), c.versionCommand(), c.runCommand(), c.cleanCommand())
 	root.InitDefaultCompletionCmd()
@@ -48,10 +51,14 @@ was created, 4 the session failed, 130 and 143 ended on request.`,
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage("unknown command %q; see %s --help", args[0], cmd.CommandPath())
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	err := &exitError{code: exitUsage, msg: fmt.Sprintf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err.hints = []string{fmt.Sprintf("did you mean %q?", near[0])}
+	}
+	return err
 }
 
 // topologyFlags adds the flags of every command that reads a topology.
