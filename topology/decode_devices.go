@@ -62,16 +62,17 @@ func (d *decoder) device(v source.Value, e *deviceEntry) {
 	ok = all(ok,
 		d.process(r, e.kind, &e.Process),
 		field(d, r, "count", &e.count, d.deviceCount),
-		field(d, r, "disks", &e.disks, func(v source.Value) ([]diskEntry, bool) { return d.disks(v, schema.DeviceBuses) }),
 	)
+	disks, disksOK := d.ownDisks(r, schema.DeviceBuses)
+	e.disks = disks
 	if e.kind != nil {
 		regions, good := d.deviceRegions(r, e.kind)
 		e.Regions = regions
-		ok = all(ok, good, d.disksTaken(r, e))
+		ok = all(ok, good, d.disksTaken(r, e, disksOK))
 	} else {
 		field(d, r, "regions", &e.Regions, d.regions)
 	}
-	e.ok = ok && (e.named.Present() || d.Partial)
+	e.ok = ok && disksOK && (e.named.Present() || d.Partial)
 }
 
 func (d *decoder) deviceCount(v source.Value) (int, bool) {
@@ -111,7 +112,7 @@ func textOf(v source.Value) string {
 
 // disksTaken checks that the kind of a device takes the disks it has, and has those that
 // the kind refers to.
-func (d *decoder) disksTaken(r *decode.Record, e *deviceEntry) bool {
+func (d *decoder) disksTaken(r *decode.Record, e *deviceEntry, certain bool) bool {
 	if e.kind.broken {
 		return true
 	}
@@ -123,10 +124,7 @@ func (d *decoder) disksTaken(r *decode.Record, e *deviceEntry) bool {
 		})
 		return false
 	}
-	if r.Has("disks") && e.disks == nil {
-		return false
-	}
-	return d.disksOfKind(r, e.kind, e.disks)
+	return certain && d.disksOfKind(r, e.kind, e.disks)
 }
 
 // expand makes the devices of a list, with their identifiers. The number of them must

@@ -31,6 +31,18 @@ func (d *decoder) disks(v source.Value, buses []string) ([]diskEntry, bool) {
 	})
 }
 
+// ownDisks reads the field `disks` of a vhost or a device. It gives those that could be
+// read, whether or not all could.
+func (d *decoder) ownDisks(r *decode.Record, buses []string) ([]diskEntry, bool) {
+	v := r.Get("disks")
+	if !v.Present() {
+		return nil, true
+	}
+	d.Enter("disks")
+	defer d.Leave()
+	return d.disks(v, buses)
+}
+
 func (d *decoder) disk(v source.Value, buses []string) (diskEntry, bool) {
 	r, ok := d.Section(d.templates.Resolve(v), schema.Disk)
 	defer d.Done(r)
@@ -133,6 +145,8 @@ func (d *decoder) bindImages(disks []diskEntry, vhost *vhostEntry) ([]diskEntry,
 func (d *decoder) bindImage(disk *diskEntry, vhost *vhostEntry) bool {
 	image := vhost.image
 	switch {
+	case image == nil && vhost.imageBroken:
+		return false
 	case image == nil:
 		if !d.Uncertain(vhost.at) {
 			d.Report(disk.image, decode.Problem{Code: schema.NoImage, Message: "disk shows the image of a vhost that has none", Hint: "give the vhost an `image`, or the disk a `path`"})
@@ -140,8 +154,6 @@ func (d *decoder) bindImage(disk *diskEntry, vhost *vhostEntry) bool {
 		return false
 	case disk.format.Present() && disk.Format == "":
 		return false // which has been reported
-	case image.Format == "" && !image.format.Present():
-		image.Format, image.format = disk.Format, disk.format
 	case disk.Format != "" && image.Format != "" && disk.Format != image.Format:
 		d.Report(disk.format, decode.Problem{
 			Code:    schema.FormatConflict,

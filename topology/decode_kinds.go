@@ -2,11 +2,11 @@ package topology
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cosim-go/cosim/topology/diag"
 	"github.com/cosim-go/cosim/topology/internal/decode"
 	"github.com/cosim-go/cosim/topology/internal/source"
-	"github.com/cosim-go/cosim/topology/placeholder"
 	"github.com/cosim-go/cosim/topology/schema"
 )
 
@@ -75,8 +75,8 @@ func (d *decoder) duplicateKind(name string, first *kindEntry, e source.Entry) {
 	case !first.key.Present():
 		p.Message = fmt.Sprintf("kind %q is a built-in one", name)
 		p.Hint = "choose another name"
-	case first.key.Same(e.Key()):
-		return
+	case first.key.File() == e.Key().File():
+		return // the key is there twice, which has been reported
 	default:
 		p.Related = []diag.Related{{Pos: first.key.Pos(), Message: fmt.Sprintf("%q is defined here", name)}}
 	}
@@ -95,7 +95,7 @@ func (d *decoder) kind(v source.Value, k *kindEntry) bool {
 	k.Role = Role(role)
 	s := &scope{decoder: d, kind: k}
 	ok = all(ok, d.roleFields(r, k.Role),
-		field(d, r, "program", &k.Program, d.program),
+		field(d, r, "program", &k.Program, d.kindProgram),
 		field(d, r, "max_devices", &k.MaxDevices, d.maxDevices),
 		field(d, r, "channel", &t.Channel, d.Bool),
 		field(d, r, "params", &k.Params, d.paramDeclarations),
@@ -125,6 +125,15 @@ func (d *decoder) roleFields(r *decode.Record, role Role) bool {
 		})
 	}
 	return ok
+}
+
+// kindProgram reads the program of a kind, which cannot have placeholders.
+func (d *decoder) kindProgram(v source.Value) (Path, bool) {
+	if v.IsScalar() && strings.Contains(v.Text(), "{{") {
+		d.Report(v, decode.Problem{Code: schema.BadPlaceholder, Message: "placeholders have no value in program", Hint: "they have in args, env, ready and attach"})
+		return Path{}, false
+	}
+	return d.program(v)
 }
 
 func (d *decoder) maxDevices(v source.Value) (int, bool) {
@@ -188,9 +197,13 @@ func (d *decoder) unknownKind(v source.Value, name string, role Role) {
 	if d.incomplete {
 		return
 	}
+	what := string(role) + " kind"
+	if d.Partial {
+		what = "kind" // a template that nobody uses may be for both
+	}
 	var fitting []string
 	for _, k := range d.kinds {
-		if k.Role == role {
+		if k.Role == role || d.Partial {
 			fitting = append(fitting, k.Name)
 		}
 	}
@@ -198,7 +211,7 @@ func (d *decoder) unknownKind(v source.Value, name string, role Role) {
 	if d.templates.Has(name) {
 		hint = fmt.Sprintf("%q is a template; write use: %s", name, name)
 	}
-	d.Report(v, decode.Problem{Code: schema.UnknownKind, Message: fmt.Sprintf("unknown %s kind %q", role, name), Hint: hint})
+	d.Report(v, decode.Problem{Code: schema.UnknownKind, Message: fmt.Sprintf("unknown %s %q", what, name), Hint: hint})
 }
 
 func (d *decoder) wrongRole(v source.Value, k *kindEntry, role Role) {
@@ -215,6 +228,3 @@ func (d *decoder) wrongRole(v source.Value, k *kindEntry, role Role) {
 	}
 	d.Report(v, p)
 }
-
-// emptyText is a placeholder text that is not given.
-func emptyText(t placeholder.Text) bool { return t.String() == "" }

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/cosim-go/cosim/topology/diag"
@@ -164,9 +165,6 @@ func (d *decoder) machineDisks(e *machineEntry, vhost *vhostEntry, list *deviceL
 	if list.shows && len(list.expanded) > 0 {
 		e.Devices, ok = d.bindDevices(list, vhost)
 	}
-	d.Enter("vhost")
-	ok = d.imageFormat(vhost) && ok
-	d.Leave()
 	if len(vhost.disks)+len(list.disks) == 0 {
 		return ok
 	}
@@ -187,15 +185,17 @@ func (d *decoder) diskName(disk *diskEntry, count int) bool {
 		return false
 	}
 	earlier, clash := d.names.add(disk.ID, disk.id)
-	hint := ""
-	if !clash && count > 1 {
-		earlier, clash = named{disk.ID, disk.id}, true
-		hint = "write the devices out, each with disks of its own"
+	switch {
+	case clash:
+		d.clash("disk", disk.ID, disk.id, earlier)
+	case count > 1:
+		d.Report(disk.id, decode.Problem{
+			Code:    schema.DuplicateID,
+			Message: fmt.Sprintf("disk %q is that of %d devices", disk.ID, count),
+			Hint:    "write the devices out, each with disks of its own",
+		})
 	}
-	if clash {
-		d.clash("disk", disk.ID, disk.id, earlier, hint)
-	}
-	return !clash
+	return !clash && count == 1
 }
 
 // bindDevices gives the devices of one machine whose disks show its image. The devices
@@ -250,7 +250,6 @@ func (d *decoder) expandMachine(e *machineEntry, ids *nameSet, machines *[]*Mach
 		return false
 	}
 	made := make([]Machine, max(e.count, 1))
-	ok := true
 	for n := range made {
 		m := &made[n]
 		*m = e.Machine
@@ -258,22 +257,29 @@ func (d *decoder) expandMachine(e *machineEntry, ids *nameSet, machines *[]*Mach
 		if e.count > 0 {
 			m.ID += strconv.Itoa(n)
 		}
-		earlier, clash := ids.add(m.ID, e.id)
-		if clash && ok {
-			d.clash("machine", m.ID, e.id, earlier, "")
-		}
-		ok = ok && !clash
 		*machines = append(*machines, m)
 	}
-	return d.usable("machine", made[len(made)-1].ID, e.id, nil) && d.usable("machine", made[0].ID, e.id, schema.ReservedMachines) && ok
+	// The last identifier is the longest. Of one entry's problems the first is reported.
+	if !d.usable("machine", made[len(made)-1].ID, e.id, nil) || !d.usable("machine", made[0].ID, e.id, schema.ReservedMachines) {
+		return false
+	}
+	for n := range made {
+		if earlier, clash := ids.add(made[n].ID, e.id); clash {
+			d.clash("machine", made[n].ID, e.id, earlier)
+			return false
+		}
+	}
+	return true
 }
 
-// checkKinds calls the checks of each kind in a machine.
+// checkKinds calls the check of each kind in a machine, once.
 func (d *decoder) checkKinds(m *Machine) {
 	d.checkKind(m.Vhost.Kind, m)
-	for i, device := range m.Devices {
-		if i == 0 || device.Kind != m.Devices[i-1].Kind {
-			d.checkKind(device.Kind, m)
+	var done []*Kind
+	for _, device := range m.Devices {
+		if k := device.Kind; k.Check != nil && !slices.Contains(done, k) {
+			done = append(done, k)
+			d.checkKind(k, m)
 		}
 	}
 }

@@ -27,11 +27,15 @@ type jsonWriter struct {
 	*decoder
 	out []byte
 	ok  bool
+
+	tooDeep bool // which has been reported
 }
 
 func (w *jsonWriter) value(v source.Value, depth int) {
 	switch {
+	case w.tooDeep:
 	case depth > schema.MaxNesting:
+		w.tooDeep = true
 		w.fail(v, schema.TooDeep, fmt.Sprintf("nested more than %d levels deep", schema.MaxNesting))
 	case v.IsMapping():
 		w.mapping(v, depth)

@@ -4,6 +4,7 @@ import (
 	"github.com/cosim-go/cosim/topology/internal/decode"
 	"github.com/cosim-go/cosim/topology/internal/merge"
 	"github.com/cosim-go/cosim/topology/internal/report"
+	"github.com/cosim-go/cosim/topology/internal/source"
 	"github.com/cosim-go/cosim/topology/schema"
 )
 
@@ -18,19 +19,28 @@ func (d *decoder) unusedTemplates() {
 // unusedTemplate decodes a template as each section that it may be meant for. The one
 // with the fewest problems is taken to be it.
 func (d *decoder) unusedTemplate(t *merge.Template) {
-	v := d.templates.Resolve(t.Value)
-	best, most := []*schema.Section(nil), -1
+	var found *report.Sink
+	for _, s := range d.meantSections(d.templates.Resolve(t.Value)) {
+		if sink := d.tryTemplate(t, s); found == nil || sink.Len() < found.Len() {
+			found = sink
+		}
+	}
+	for _, problem := range found.List() {
+		d.Sink.Add(problem)
+	}
+}
+
+// meantSections lists the sections that know the most of a template's fields, or the one
+// that its kind is for.
+func (d *decoder) meantSections(v source.Value) []*schema.Section {
+	var best []*schema.Section
+	most := -1
 	for _, s := range schema.Users() {
-		known, all := 0, true
+		known := 0
 		for it := v.Entries(); it.Next(); {
 			if s.Index(it.Name) >= 0 {
 				known++
-			} else {
-				all = false
 			}
-		}
-		if all {
-			known++
 		}
 		if known > most {
 			best, most = nil, known
@@ -39,15 +49,14 @@ func (d *decoder) unusedTemplate(t *merge.Template) {
 			best = append(best, s)
 		}
 	}
-	var found *report.Sink
+	e, _ := v.Get("kind")
+	k := d.kinds[textOf(e.Value)]
 	for _, s := range best {
-		if sink := d.tryTemplate(t, s); found == nil || sink.Len() < found.Len() {
-			found = sink
+		if k != nil && s.Name == string(k.Role) {
+			return []*schema.Section{s}
 		}
 	}
-	for _, problem := range found.List() {
-		d.Sink.Add(problem)
-	}
+	return best
 }
 
 func (d *decoder) tryTemplate(t *merge.Template, s *schema.Section) *report.Sink {
@@ -63,7 +72,7 @@ func (d *decoder) tryTemplate(t *merge.Template, s *schema.Section) *report.Sink
 	case schema.Device:
 		trial.device(t.Value, &deviceEntry{})
 	case schema.Disk:
-		trial.disk(t.Value, append(schema.VhostBuses[:len(schema.VhostBuses):len(schema.VhostBuses)], schema.DeviceBuses...))
+		trial.disk(t.Value, schema.Disk.Field("bus").Values)
 	}
 	return trial.Context.Sink
 }

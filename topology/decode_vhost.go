@@ -15,6 +15,8 @@ type vhostEntry struct {
 	at    source.Value
 	image *imageEntry
 	disks []diskEntry
+
+	imageBroken bool // there is an image, and it cannot be used
 }
 
 func (d *decoder) vhost(v source.Value) (*vhostEntry, bool) {
@@ -31,7 +33,6 @@ func (d *decoder) decodeVhost(v source.Value) (*vhostEntry, bool) {
 		field(d, r, "cpus", &e.CPUs, d.cpus),
 		field(d, r, "image", &e.image, d.image),
 		field(d, r, "boot", &e.Boot, d.boot),
-		field(d, r, "disks", &e.disks, func(v source.Value) ([]diskEntry, bool) { return d.disks(v, schema.VhostBuses) }),
 		field(d, r, "expect", &e.Expect, d.expect),
 	)
 	if memory, has := r.Entry("memory"); has {
@@ -49,38 +50,48 @@ func (d *decoder) cpus(v source.Value) (int, bool) {
 	return int(n), ok
 }
 
+// bootDisk is the identifier of the disk that shows the image of a vhost without disks.
+const bootDisk = "boot"
+
 // vhostDisks binds the disks of a vhost to its image, and gives a vhost that has an image
 // and no disk the one that shows it.
 func (d *decoder) vhostDisks(r *decode.Record, e *vhostEntry) bool {
-	if e.image == nil && r.Has("image") || r.Has("disks") && e.disks == nil {
-		return false // whatever is wrong with them has been reported
-	}
-	if len(e.disks) == 0 && e.image != nil {
+	e.imageBroken = e.image == nil && r.Has("image")
+	disks, ok := d.ownDisks(r, schema.VhostBuses)
+	e.disks = disks
+	if ok && len(disks) == 0 && e.image != nil {
 		e.disks = []diskEntry{{
 			Disk: &Disk{ID: bootDisk, Image: true, Mode: Overlay, Bus: schema.VhostBuses[0], Pos: e.image.at.Pos()},
 			at:   e.image.at, id: e.image.at,
 		}}
 	}
+	if ok {
+		ok = d.imageFormat(e)
+		if e.kind != nil {
+			ok = d.disksOfKind(r, e.kind, e.disks) && ok
+		}
+	}
 	d.Enter("disks")
-	disks, ok := d.bindImages(e.disks, e)
+	disks, bound := d.bindImages(e.disks, e)
 	d.Leave()
 	e.disks = disks
 	for i := range disks {
 		e.Disks = append(e.Disks, disks[i].Disk)
 	}
-	if e.kind != nil {
-		ok = d.disksOfKind(r, e.kind, disks) && ok
-	}
-	return ok
+	return all(ok, bound, !e.imageBroken)
 }
 
-// bootDisk is the identifier of the disk that shows the image of a vhost without disks.
-const bootDisk = "boot"
-
-// imageFormat checks, once all disks of a machine are bound, that its image has a format.
+// imageFormat checks that an image has a format, its own or that of a disk of its vhost
+// which shows it.
 func (d *decoder) imageFormat(e *vhostEntry) bool {
 	if e.image == nil || e.image.Format != "" || e.image.format.Present() {
 		return true
+	}
+	for _, disk := range e.disks {
+		if disk.Image && disk.format.Present() {
+			e.image.Format, e.image.format = disk.Format, disk.format
+			return true
+		}
 	}
 	d.Enter("image")
 	defer d.Leave()

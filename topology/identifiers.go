@@ -38,11 +38,10 @@ func (s *nameSet) add(name string, at source.Value) (earlier named, clash bool) 
 }
 
 // clash reports that an identifier clashes with an earlier one.
-func (d *decoder) clash(what, name string, at source.Value, earlier named, hint string) {
+func (d *decoder) clash(what, name string, at source.Value, earlier named) {
 	p := decode.Problem{
 		Code:    schema.DuplicateID,
-		Message: fmt.Sprintf("%s %q is there twice", what, name),
-		Hint:    hint,
+		Message: fmt.Sprintf("%s %q is declared twice", what, name),
 		Related: []diag.Related{{Pos: earlier.at.Pos(), Message: fmt.Sprintf("%q is declared here", earlier.name)}},
 	}
 	if name != earlier.name {
@@ -90,11 +89,13 @@ func (d *decoder) deviceNames(list *deviceList) bool {
 		// The last identifier is the longest.
 		good := d.usable("device", devices[len(devices)-1].ID, e.named, nil) && d.usable("device", devices[0].ID, e.named, schema.ReservedDevices)
 		for _, device := range devices {
-			earlier, clash := d.names.add(device.ID, e.named)
-			if clash && good {
-				d.clash("device", device.ID, e.named, earlier, "")
+			if !good {
+				break
 			}
-			good = good && !clash
+			if earlier, clash := d.names.add(device.ID, e.named); clash {
+				good = false
+				d.clash("device", device.ID, e.named, earlier)
+			}
 		}
 		ok = ok && good
 		d.Leave()

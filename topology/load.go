@@ -71,9 +71,24 @@ func (d *Documents) Merge() (*Merged, diag.List) {
 	_, before := d.budget.Exhausted()
 	sink := &report.Sink{}
 	context := &decode.Context{Sink: sink, Budget: d.budget}
-	m := &Merged{documents: d, context: context, templates: merge.Collect(d.set, context)}
+	m := &Merged{documents: d, context: context, templates: merge.Collect(d.set, context, d.isKind)}
 	_, m.exhausted = d.budget.Exhausted()
 	return m, finish(sink, d.budget, before)
+}
+
+// isKind reports whether a kind of that name is defined anywhere.
+func (d *Documents) isKind(name string) bool {
+	for _, k := range d.kinds {
+		if k.Name == name {
+			return true
+		}
+	}
+	for _, document := range d.set.Documents {
+		if _, ok := document.Fields.Get("kinds").Get(name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Expand checks every rule, expands counts and identifiers, puts defaults in and gives

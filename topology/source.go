@@ -2,6 +2,7 @@ package topology
 
 import (
 	"io/fs"
+	"path"
 )
 
 // A Source answers paths with documents. It is the only way by which this package
@@ -26,12 +27,13 @@ func FromFS(fsys fs.FS) Source { return fsSource{fsys} }
 
 type fsSource struct{ fsys fs.FS }
 
-func (s fsSource) Open(path string) (Document, error) {
-	if !fs.ValidPath(path) {
-		return Document{}, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+func (s fsSource) Open(name string) (Document, error) {
+	name = path.Clean(name)
+	if !fs.ValidPath(name) {
+		return Document{}, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	data, err := fs.ReadFile(s.fsys, path)
-	return Document{Data: data, Canonical: path}, err
+	data, err := fs.ReadFile(s.fsys, name)
+	return Document{Data: data, Canonical: name}, err
 }
 
 // Options change how [Load] works. The zero value, and nil, mean the documented defaults.

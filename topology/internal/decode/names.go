@@ -67,7 +67,7 @@ func (c *Context) Enum(v source.Value, values []string) (string, bool) {
 	c.Report(v, Problem{
 		Code:    schema.UnknownValue,
 		Message: fmt.Sprintf("%s cannot be %q", c.label(), s),
-		Hint:    c.Suggest(s, values, "one of"),
+		Hint:    c.Suggest(s, values, oneOf),
 	})
 	return "", false
 }
@@ -164,7 +164,11 @@ func (c *Context) Items(v source.Value, of string, each func(i int, item source.
 		c.EnterItem(i)
 		if item.IsNull() {
 			ok = false
-			c.Report(item, Problem{Code: schema.NullItem, Message: c.label() + " is null", Hint: "leave the item out"})
+			p := Problem{Code: schema.NullItem, Message: c.label() + " is null", Hint: "leave the item out"}
+			if item.Text() != "" {
+				p.Hint += fmt.Sprintf("; a text has to be in quotes: %q", item.Text())
+			}
+			c.Report(item, p)
 		} else {
 			each(i, item)
 		}

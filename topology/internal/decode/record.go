@@ -110,7 +110,7 @@ func (c *Context) required(s *schema.Section, r *Record) bool {
 		if f := &s.Fields[i]; f.Required && !r.Has(f.Name) {
 			ok = false
 			if !slices.Contains(r.Meant, f.Name) {
-				c.Missing(r.At, s.Name, f.Name)
+				c.missing(r.At, s.Name, f.Name, nullHint(r.At, f.Name))
 			}
 		}
 	}
@@ -119,10 +119,24 @@ func (c *Context) required(s *schema.Section, r *Record) bool {
 
 // Missing reports that a mapping lacks a field.
 func (c *Context) Missing(at source.Value, section, field string) {
+	c.missing(at, section, field, "")
+}
+
+func (c *Context) missing(at source.Value, section, field, hint string) {
 	c.Lacks(at, Problem{
 		Code:    schema.MissingField,
 		Message: fmt.Sprintf("missing field %q in %s", field, section),
+		Hint:    hint,
 	})
+}
+
+// nullHint tells the writer of a null that it is one.
+func nullHint(at source.Value, field string) string {
+	e, ok := at.Get(field)
+	if !ok || !e.Value.IsNull() || e.Value.Text() == "" {
+		return ""
+	}
+	return fmt.Sprintf("YAML reads %s as null; a text has to be in quotes: %q", e.Value.Text(), e.Value.Text())
 }
 
 // Lacks reports that a mapping does not have something, unless what it has is not

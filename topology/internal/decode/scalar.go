@@ -108,9 +108,9 @@ func (c *Context) Integer(v source.Value, least, most int64) (int64, bool) {
 		return 0, false
 	}
 	n, err := parseInteger(v.Text())
-	if err != nil || v.Class() == source.Str {
+	if err != nil || v.Class() != source.Int {
 		p := Problem{Code: schema.BadInteger, Message: fmt.Sprintf("%s must be an integer, not %q", c.label(), v.Text())}
-		if err == nil {
+		if err == nil && v.Class() == source.Str {
 			p.Hint = "leave the quotes out"
 		} else if errors.Is(err, errLeadingZero) {
 			p.Hint = "write it without the leading zero"

@@ -13,7 +13,10 @@ const (
 	maxSuggestions = 2000
 	maxNames       = 5000
 	maxListed      = 6
+	maxListedWords = 8 // of the values of an enum
 )
+
+const oneOf = "one of"
 
 // Suggest is a hint about a name that is not one of the valid ones: the closest of
 // them, and all where there are few. It is empty where there is nothing to say.
@@ -24,7 +27,7 @@ func (c *Context) Suggest(name string, valid []string, what string) string {
 	c.suggested++
 	close := diag.Suggest(name, valid)
 	list := ""
-	if len(valid) <= maxListed {
+	if len(valid) <= maxListed || what == oneOf && len(valid) <= maxListedWords {
 		sorted := slices.Sorted(slices.Values(valid))
 		list = what + ": " + strings.Join(sorted, ", ")
 	}

@@ -21,6 +21,7 @@ type Templates struct {
 	byName     map[string]*Template
 	inOrder    []*Template
 	incomplete bool
+	isKind     func(name string) bool
 }
 
 // A Template is a named mapping.
@@ -45,8 +46,9 @@ type use struct {
 // Collect finds the templates of all documents, and checks every reference to one that
 // is written anywhere: that it exists, and that none leads back to where it started.
 // Where the documents are incomplete, templates that do not exist are not reported.
-func Collect(set *imports.Set, c *decode.Context) *Templates {
-	t := &Templates{context: c, byName: make(map[string]*Template), incomplete: set.Incomplete}
+// A template that does not exist but is the name of a kind gets a hint.
+func Collect(set *imports.Set, c *decode.Context, isKind func(name string) bool) *Templates {
+	t := &Templates{context: c, byName: make(map[string]*Template), incomplete: set.Incomplete, isKind: isKind}
 	for _, d := range set.Documents {
 		if v := d.Fields.Get("templates"); v.Present() {
 			c.Enter("templates")
@@ -83,7 +85,7 @@ func (t *Templates) add(e source.Entry) {
 		return
 	}
 	if first, known := t.byName[name]; known {
-		if !first.key.Same(e.Key()) {
+		if first.key.File() != e.Key().File() { // else the key is there twice, which has been reported
 			t.context.Report(e.Key(), decode.Problem{
 				Code:    schema.DuplicateTemplate,
 				Message: fmt.Sprintf("template %q is defined twice", name),

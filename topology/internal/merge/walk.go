@@ -89,16 +89,21 @@ func (w *walker) use(v source.Value) {
 	}
 	target := t.byName[name]
 	if target == nil {
-		if !t.incomplete {
-			t.context.Report(v, decode.Problem{
-				Code:    schema.UnknownTemplate,
-				Message: fmt.Sprintf("unknown template %q", name),
-				Hint:    t.context.Suggest(name, t.names(), "templates"),
-			})
-		}
+		t.unknown(v, name)
 		return
 	}
 	if w.in != nil {
 		w.in.uses = append(w.in.uses, use{v, target})
 	}
+}
+
+func (t *Templates) unknown(v source.Value, name string) {
+	if t.incomplete {
+		return
+	}
+	hint := t.context.Suggest(name, t.names(), "templates")
+	if t.isKind(name) {
+		hint = fmt.Sprintf("%q is a kind; write kind: %s", name, name)
+	}
+	t.context.Report(v, decode.Problem{Code: schema.UnknownTemplate, Message: fmt.Sprintf("unknown template %q", name), Hint: hint})
 }

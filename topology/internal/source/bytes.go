@@ -14,7 +14,7 @@ type start struct{ line, column int }
 
 const (
 	bom       = "\ufeff"
-	nextLine  = '\u0085' // with the two below and a lone CR, what YAML 1.1 takes for the end of a line
+	nextLine  = '\u0085' // with the two below what YAML 1.1, and so the parser, takes for the end of a line
 	lineSep   = '\u2028'
 	paraSep   = '\u2029'
 	utf16BE   = "\xfe\xff"
@@ -22,8 +22,8 @@ const (
 	wrongCode = "document is not UTF-8"
 )
 
-// checkText checks that data is text that YAML allows, and tells whether its lines end in
-// other ways than LF and CRLF.
+// checkText checks that data is text that YAML allows, and tells whether it has a CR that
+// ends a line by itself, as YAML has it and editors do not.
 func checkText(name string, data []byte) (oddBreaks bool, problem *diag.Diagnostic) {
 	if bytes.HasPrefix(data, []byte(utf16BE)) || bytes.HasPrefix(data, []byte(utf16LE)) {
 		return false, &diag.Diagnostic{
@@ -46,7 +46,6 @@ func checkText(name string, data []byte) (oddBreaks bool, problem *diag.Diagnost
 		if message, hint := forbidden(r, size); message != "" {
 			return false, &diag.Diagnostic{Pos: positionAt(name, data, i), Code: schema.Encoding, Message: message, Hint: hint}
 		}
-		oddBreaks = oddBreaks || r == nextLine || r == lineSep || r == paraSep
 		i += size
 	}
 	return oddBreaks, nil
@@ -62,7 +61,9 @@ func forbidden(r rune, size int) (message, hint string) {
 		return "document holds a NUL", "save the file as UTF-8 text"
 	case r == '\ufeff':
 		return "byte order mark in the middle of the document", "remove the character U+FEFF"
-	case r < 0x20 || r >= 0x7f && r < 0xa0 && r != nextLine || r == '\ufffe' || r == '\uffff':
+	case r == nextLine || r == lineSep || r == paraSep:
+		return fmt.Sprintf("line break U+%04X", r), fmt.Sprintf(`write it as "\u%04x" in double quotes, or end the line in the usual way`, r)
+	case r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\ufffe' || r == '\uffff':
 		return fmt.Sprintf("control character U+%04X", r), fmt.Sprintf(`write it as "\u%04x" in double quotes`, r)
 	}
 	return "", ""
@@ -90,7 +91,7 @@ func lineStarts(data []byte) []start {
 			at = start{at.line + 1, 1}
 		case r == '\r' && i < len(data) && data[i] == '\n':
 			continue
-		case r != '\r' && r != nextLine && r != lineSep && r != paraSep:
+		case r != '\r':
 			continue
 		}
 		starts = append(starts, at)

@@ -21,6 +21,10 @@ const anywhere = 1 << 30
 
 // causes explains the messages of yaml.v3 (scannerc.go, parserc.go, decode.go).
 var causes = []cause{
+	{told: "expected ',' or ']'", find: missingComma,
+		message: `no "," before this`},
+	{told: "expected ',' or '}'", find: missingComma,
+		message: `no "," before this`},
 	{told: "expected ',' or ']'", find: lastOpen('[', ']'), above: anywhere,
 		message: `"[" without "]", or items without "," between them`},
 	{told: "expected ',' or '}'", find: lastOpen('{', '}'), above: anywhere,
@@ -55,6 +59,10 @@ var causes = []cause{
 		message: "a sequence cannot start on the line of its key", hint: "start it on a line of its own"},
 	{told: "expected node content", find: firstOf("]},"),
 		message: "a value was expected here"},
+	{told: "expected node content", find: lastOpen('[', ']'), above: anywhere,
+		message: `"[" without "]"`},
+	{told: "expected node content", find: lastOpen('{', '}'), above: anywhere,
+		message: `"{" without "}"`},
 	{told: "undefined tag handle", find: firstOf("!"),
 		message: "unknown tag", hint: "leave the tag out"},
 	{told: "incompatible YAML document", find: firstCharacter,
@@ -188,6 +196,26 @@ func behindClosed(line, _ string) int {
 		return -1
 	}
 	return len(line) - len(rest)
+}
+
+// missingComma finds what follows directly on a quoted text or a bracket in a line.
+func missingComma(line, _ string) int {
+	for i := 0; i < len(line); i++ {
+		end := i + 1
+		if (line[i] == '"' || line[i] == '\'') && startsText(line, i) {
+			if end = i + quoted(line[i:]); end == i {
+				return -1
+			}
+			i = end - 1
+		} else if line[i] != ']' && line[i] != '}' {
+			continue
+		}
+		rest := strings.TrimLeft(line[end:], " \t")
+		if rest != "" && strings.IndexByte(",:]}#", rest[0]) < 0 {
+			return len(line) - len(rest)
+		}
+	}
+	return -1
 }
 
 // bracketed gives the length of the sequence or mapping in brackets that s starts with,
