@@ -37,7 +37,11 @@ func (c *cli) clean(name, runDir string) error {
 		return refused(err.Error())
 	}
 	names, err := session.NewLayout(env, session.Options{Name: name, RunDir: runDir, Workspace: c.workspace})
-	if err != nil {
+	var option *session.OptionError
+	switch {
+	case errors.As(err, &option) && option.Option == "--name":
+		return usage("session name %q %s", name, option.Reason)
+	case err != nil:
 		return usage("%v", err)
 	}
 	swept, err := launch.Clean(names)

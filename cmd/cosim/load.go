@@ -39,6 +39,12 @@ func (c *cli) load(file string, page layout.Size) (*topology.Model, *layout.Layo
 
 func (c *cli) loadOptions() (*topology.Options, error) {
 	opts := &topology.Options{Kinds: builtin.Table().Kinds()}
+	if c.workspace != "" {
+		info, err := os.Stat(c.workspace)
+		if err != nil || !info.IsDir() {
+			return nil, usage("--workspace %q is not a directory", c.workspace)
+		}
+	}
 	if !c.builtin {
 		info, err := os.Stat(c.resources)
 		if err != nil || !info.IsDir() {
@@ -46,12 +52,6 @@ func (c *cli) loadOptions() (*topology.Options, error) {
 		}
 		opts.Resources = []string{filepath.ToSlash(c.resources)}
 		return opts, nil
-	}
-	if c.workspace != "" {
-		info, err := os.Stat(c.workspace)
-		if err != nil || !info.IsDir() {
-			return nil, usage("--workspace %q is not a directory", c.workspace)
-		}
 	}
 	opts.Resources = []string{filepath.ToSlash(filepath.Join(c.workspace, "resources")), builtinDir}
 	return opts, nil

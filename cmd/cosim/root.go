@@ -46,13 +46,40 @@ was created, 4 the session failed, 130 and 143 ended on request.`,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(c.validateCommand(), c.layoutCommand(), c.schemaCommand(), c.versionCommand(), c.runCommand(), c.cleanCommand())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v; see %s --help", err, cmd.CommandPath())
+	})
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help": // cobra's own answers an unknown command with the general help
+			cmd.Run, cmd.RunE = nil, helpOn
+		case "completion":
+			cmd.Args, cmd.RunE = noArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
+}
+
+// helpOn prints the help of a command, given by its name.
+func helpOn(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err == nil && len(rest) > 0 {
+		err = noArgs(cmd, rest)
+	}
+	if err != nil {
+		return err
+	}
+	return cmd.Help()
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return usage("%s takes no arguments; see %s --help", cmd.CommandPath(), cmd.CommandPath())
 	}
 	err := &exitError{code: exitUsage, msg: fmt.Sprintf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
