@@ -51,12 +51,12 @@ func (c *cli) layout(file, pageText string) error {
 
 func (c *cli) layoutTable(l *layout.Layout) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MACHINE\tREGION\tOFFSET\tSIZE\t")
+	fmt.Fprintln(w, "MACHINE\tREGION\tOFFSET\tSIZE")
 	for _, m := range l.Machines {
 		for _, r := range m.Regions {
-			fmt.Fprintf(w, "%s\t%s\t%#x\t%s\t\n", m.ID, r.Name, uint64(r.Offset), r.Size.Human())
+			fmt.Fprintf(w, "%s\t%s\t%#x\t%s\n", m.ID, r.Name, uint64(r.Offset), r.Size.Human())
 		}
-		fmt.Fprintf(w, "%s\t(pool)\t\t%s\t\n", m.ID, m.Size.Human())
+		fmt.Fprintf(w, "%s\t(pool)\t\t%s\n", m.ID, m.Size.Human())
 	}
 	return w.Flush()
 }
