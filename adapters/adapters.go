@@ -85,7 +85,7 @@ type DiskFile struct {
 	Path     string // absolute
 	Format   string // "raw" or "qcow2"
 	ReadOnly bool
-	Snapshot bool // the process itself must throw writes away
+	Snapshot bool // Path is a layer that the session throws away, so writes need not be flushed
 }
 
 // Files resolves resource paths as written to the paths that processes are given.
@@ -149,6 +149,10 @@ type Attachment struct {
 	PCI     *PCI
 	Args    func(fd int) []string // verbatim; fd is the vhost's number of the channel, 0 without one
 	Channel string                // name of the socket pair that joins device and vhost; empty without one
+
+	// Memory is set where the device wants the guest's memory in a file of its own
+	// instead of the pool. All devices of a machine then name the same file.
+	Memory *File
 }
 
 // A PCI is a device to be put on a PCI bus of the vhost's choice.
