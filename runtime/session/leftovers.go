@@ -22,7 +22,6 @@ type leftovers struct {
 
 type machineLeftovers struct {
 	id       string
-	pool     bool     // there may be a pool in poolDir
 	overlays []string // names in the machine's directory
 	files    []string // absolute paths of regions that are files of their own
 }
@@ -38,12 +37,12 @@ type planned struct {
 		Machines []struct {
 			ID   string `json:"id"`
 			Pool struct {
-				Path    string `json:"path"`
 				Regions []struct {
 					File string `json:"file"`
 				} `json:"regions"`
 			} `json:"pool"`
 			Disks []struct {
+				ID      string `json:"id"`
 				Target  string `json:"target"`
 				Backing string `json:"backing"`
 			} `json:"disks"`
@@ -77,11 +76,10 @@ func readLeftovers(l Layout) (*leftovers, error) {
 		if !identifier(m.ID) {
 			continue
 		}
-		one := machineLeftovers{id: m.ID, pool: m.Pool.Path == left.poolDir+"/"+m.ID+".pool"}
+		one := machineLeftovers{id: m.ID}
 		for _, d := range m.Disks {
-			dir, name := filepath.Split(d.Target)
-			if d.Target != d.Backing && dir == l.MachineDir(m.ID)+"/" && strings.HasSuffix(name, ".qcow2") {
-				one.overlays = append(one.overlays, name)
+			if d.Target != d.Backing {
+				one.overlays = append(one.overlays, d.ID+".qcow2")
 			}
 		}
 		for _, r := range m.Pool.Regions {

@@ -210,6 +210,16 @@ func TestAPoolDirectoryOfAnotherMakeIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhatStandsInTheLinksPlaceStays(t *testing.T) {
+	k := acquireIn(t, t.TempDir())
+	if err := os.Mkdir(k.Layout().MemoryLink(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.MakePoolDir(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("MakePoolDir = %v, want fs.ErrExist", err)
+	}
+}
+
 func TestSocketDirectoryIsMadeWhereItIsItsOwn(t *testing.T) {
 	ws := t.TempDir()
 	k := acquireIn(t, ws)

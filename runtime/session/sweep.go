@@ -109,9 +109,7 @@ func (s *sweep) memory(left *leftovers) {
 	if left.poolDir != "" {
 		s.inDir(left.poolDir, func(dir *os.Root) {
 			for _, m := range left.machines {
-				if m.pool {
-					s.remove(dir, left.poolDir, m.id+".pool", fs.FileMode.IsRegular)
-				}
+				s.remove(dir, left.poolDir, m.id+".pool", fs.FileMode.IsRegular)
 			}
 		})
 		s.removeDir(left.poolDir)

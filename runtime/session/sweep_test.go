@@ -203,16 +203,15 @@ func TestSweepIsNotLedAwayByAnEditedPlan(t *testing.T) {
 	victim := filepath.Join(s.root, "victim")
 	s.must(os.Mkdir(victim, 0o700))
 	s.socket(victim + "/1.sock")
-	for _, name := range []string{"m0.pool", "boot.qcow2", "data"} {
+	for _, name := range []string{"m1.pool", "boot.qcow2", "data"} {
 		s.file(victim + "/" + name)
 	}
 	p := &s.plan.Launch
 	p.Session.SocketDir = victim
-	p.Machines[0].Pool.Path = victim + "/m0.pool"
 	p.Machines[0].Pool.Regions[0].File = victim + "/data"
 	p.Machines[0].Disks[0].Target = victim + "/boot.qcow2"
-	p.Machines[0].Disks = append(p.Machines[0].Disks, plan.Disk{Target: s.l.MachineDir("m0") + "/../../../victim/boot.qcow2"})
-	p.Machines = append(p.Machines, plan.Machine{ID: "../../victim", Pool: plan.Pool{Path: s.l.PoolDir + "/../../victim.pool"}})
+	p.Machines[0].Disks = append(p.Machines[0].Disks, plan.Disk{ID: "../../../victim/boot", Target: "t"})
+	p.Machines = append(p.Machines, plan.Machine{ID: "../../victim", Disks: []plan.Disk{{ID: "boot", Target: "t"}}})
 	s.writePlan()
 	s.sweep(session.SweepOptions{Records: true})
 	if names, _ := os.ReadDir(victim); len(names) != 4 {

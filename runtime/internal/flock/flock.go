@@ -29,9 +29,9 @@ type Lock struct {
 }
 
 // A look of another process at a lock ([Probe]) holds it for an instant. So a lock whose
-// holder is not known is tried again, this often.
+// holder is not known is tried again, for a second.
 const (
-	tries = 20
+	tries = 200
 	pause = 5 * time.Millisecond
 )
 
@@ -43,17 +43,30 @@ func Take(path string, mode Mode, me Holder) (*Lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := try(file, path, mode); err != nil {
-			file.Close()
-			return nil, err
+		l, err := lockFile(file, path, mode, me)
+		if err != errReplaced {
+			return l, err
 		}
-		if current(file, path) {
-			l := &Lock{path, file, me}
-			l.note(mode)
-			return l, nil
-		}
-		file.Close() // its holder removed it: what is locked is not the file at path
 	}
+}
+
+// errReplaced says that the file was removed by its holder after it was opened: what is
+// locked is not the file at path.
+var errReplaced = errors.New("lock file was replaced")
+
+// lockFile takes the lock on an open file, which it closes where that fails.
+func lockFile(file *os.File, path string, mode Mode, me Holder) (*Lock, error) {
+	err := try(file, path, mode)
+	if err == nil && !current(file, path) {
+		err = errReplaced
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	l := &Lock{path, file, me}
+	l.note(mode)
+	return l, nil
 }
 
 // Probe reports whether the lock at path could be taken: nil, or a [*HeldError]. It

@@ -6,7 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cosim-go/cosim/runtime/internal/leaktest"
 )
@@ -128,6 +133,73 @@ func TestALockThatWasRemovedIsMadeAnew(t *testing.T) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Remove left the file: %v", err)
 	}
+}
+
+// A look at a lock from elsewhere holds it for an instant and leaves no name.
+func TestALookDoesNotKeepTheLockAway(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	look, err := open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(look.Fd()), unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(4*pause, func() { look.Close() })
+	l, err := take(path, Exclusive, "one")
+	if err != nil {
+		t.Fatalf("Take = %v, want it to try again", err)
+	}
+	l.Release()
+}
+
+// Whoever opened the file before it was removed must not take it for the lock.
+func TestAFileThatWasReplacedIsNotTheLock(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	for _, replace := range []func() error{
+		func() error { return os.Remove(path) },
+		func() error { return os.WriteFile(path+"2", nil, 0o600) },
+		func() error { return os.Rename(path+"2", path) },
+	} {
+		file, err := open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := replace(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := lockFile(file, path, Exclusive, Holder{})
+		if _, here := os.Lstat(path + "2"); here == nil { // nothing was replaced yet
+			if err != nil {
+				t.Errorf("lockFile = %v, want the lock", err)
+			}
+			l.Release()
+		} else if err != errReplaced {
+			t.Errorf("lockFile = %v, %v, want errReplaced", l, err)
+		}
+	}
+}
+
+func TestRemovedLocksNeverHaveTwoHolders(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	var holders atomic.Int32
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for range 100 {
+				l, err := take(path, Exclusive, "one")
+				if err != nil {
+					continue // held
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				holders.Add(-1)
+				l.Remove()
+			}
+		})
+	}
+	workers.Wait()
 }
 
 func TestWhatIsNoLockFileIsRefused(t *testing.T) {
