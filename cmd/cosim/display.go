@@ -27,9 +27,8 @@ type display struct {
 	mu     sync.Mutex
 	order  []string // process identifiers in the order of the plan
 	states map[string]supervise.ProcessState
-	said   map[string]string // the last plain line of each process
+	said   map[string]string // what the last plain line of each process said
 	drawn  int               // lines on the terminal that belong to the live part
-	dirty  bool
 	paused bool // a console has the terminal
 
 	stop chan struct{}
@@ -116,10 +115,24 @@ func (d *display) process(p supervise.ProcessState, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.states[p.ID] = p
-	if line := d.plain(p, text); !d.live && !d.paused && d.said[p.ID] != line {
-		d.said[p.ID] = line
-		fmt.Fprintln(d.w, line)
+	if d.live || d.paused || d.repeats(p, text) {
+		return
 	}
+	d.said[p.ID] = text
+	fmt.Fprintln(d.w, p.ID+": "+clean(text))
+}
+
+// repeats reports whether a plain line would say again what one said before: that a
+// process is starting, or what its failure was, which the summary tells in full.
+func (d *display) repeats(p supervise.ProcessState, text string) bool {
+	said, known := d.said[p.ID]
+	switch p.State {
+	case supervise.Starting:
+		return text == "started"
+	case supervise.Failed:
+		return known && strings.Contains(text, said)
+	}
+	return text == said
 }
 
 // pause gives the terminal away, and takes it back.
@@ -130,13 +143,6 @@ func (d *display) pause(on bool) {
 		d.erase()
 	}
 	d.paused = on
-}
-
-func (d *display) plain(p supervise.ProcessState, text string) string {
-	if text == "" {
-		text = word(p.State)
-	}
-	return p.ID + ": " + clean(text)
 }
 
 // erase removes the live lines, so that others can be printed in their place.

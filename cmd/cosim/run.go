@@ -67,6 +67,14 @@ Ctrl-C ends the session in order; a second one kills it at once.`,
 
 // check looks at flags and arguments together.
 func (f *runFlags) check(cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"command", "plan", "name", "run-dir", "pool-dir", "console"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return usage("--%s is empty", name)
+		}
+	}
+	if f.dryRun && f.command != "" {
+		return usage("--dry-run prints the whole plan and --command one process of it: give one of them")
+	}
 	if f.plan == "" {
 		return exactlyOne("one topology file, or --plan FILE")(cmd, args)
 	}
