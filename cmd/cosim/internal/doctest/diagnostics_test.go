@@ -11,6 +11,7 @@ import (
 
 	"github.com/cosim-go/cosim/adapters"
 	"github.com/cosim-go/cosim/adapters/builtin"
+	"github.com/cosim-go/cosim/runtime/plan"
 	"github.com/cosim-go/cosim/topology"
 	"github.com/cosim-go/cosim/topology/diag"
 	"github.com/cosim-go/cosim/topology/schema"
@@ -65,12 +66,10 @@ func fileOf(b block) exampleFile {
 // Every code of the program is on the page, in the order of its tables, and no other is.
 func TestDiagnosticsPageHasEveryCode(t *testing.T) {
 	var want, got []string
-	for _, c := range schema.Codes {
+	for _, c := range slices.Concat(schema.Codes, adapters.Codes) {
 		want = append(want, c.Name)
 	}
-	for _, c := range adapters.Codes {
-		want = append(want, c.Name)
-	}
+	want = append(want, plan.CodeMissing, plan.CodeConflict)
 	for _, e := range examples(t, readPage(t, diagnostics)) {
 		got = append(got, e.code)
 	}
@@ -95,34 +94,50 @@ func TestDiagnosticsPageHasEveryCode(t *testing.T) {
 func TestDiagnosticsExamples(t *testing.T) {
 	p := readPage(t, diagnostics)
 	bin := buildCosim(t)
-	text, shift := p.text, 0
-	for _, e := range examples(t, p) {
-		if e.shell == nil {
-			continue // TestCodesWithoutExample has these
-		}
-		t.Run(e.code, func(t *testing.T) {
-			got := runConsole(t, bin, e.files, e.shell.text)
-			if *update {
-				text = text[:e.shell.start+shift] + got + text[e.shell.end+shift:]
-				shift += len(got) - len(e.shell.text)
-			} else if got != e.shell.text {
-				t.Errorf("the example prints\n%s\nthe page says\n%s", got, e.shell.text)
+	all := examples(t, p)
+	printed := make([]string, len(all))
+	t.Run("codes", func(t *testing.T) {
+		for i, e := range all {
+			if e.shell == nil {
+				continue // TestCodesWithoutExample has these
 			}
-			checkCode(t, bin, e)
-		})
-	}
-	if *update {
-		if err := os.WriteFile(filepath.Join(root, "docs", diagnostics), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+			t.Run(e.code, func(t *testing.T) {
+				t.Parallel()
+				printed[i] = runConsole(t, bin, e.files, e.shell.text)
+				if printed[i] != e.shell.text && !*update {
+					t.Errorf("the example prints\n%s\nthe page says\n%s", printed[i], e.shell.text)
+				}
+				checkCode(t, bin, e)
+			})
 		}
+	})
+	if *update {
+		rewrite(t, p, all, printed)
+	}
+}
+
+// rewrite puts what the examples print into the page.
+func rewrite(t *testing.T, p *page, all []codeExample, printed []string) {
+	t.Helper()
+	var b strings.Builder
+	at := 0
+	for i, e := range all {
+		if e.shell != nil && printed[i] != "" {
+			b.WriteString(p.text[at:e.shell.start] + printed[i])
+			at = e.shell.end
+		}
+	}
+	b.WriteString(p.text[at:])
+	if err := os.WriteFile(filepath.Join(root, "docs", diagnostics), []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // checkCode asks for the same diagnostics as JSON, which has the codes.
 func checkCode(t *testing.T, bin string, e codeExample) {
 	t.Helper()
-	if !strings.Contains(e.shell.text, "cosim validate") {
-		return // a plan has no such form
+	if strings.Contains(e.shell.text, "cosim run") {
+		return // a plan has no such form, and its messages are on the page
 	}
 	console := strings.ReplaceAll(e.shell.text, "cosim validate", "cosim validate --format json")
 	console = strings.ReplaceAll(console, " 2>&1 | tail -n 1", "")

@@ -55,7 +55,7 @@ func deviceWith(name string, channel bool) string {
 	return strings.NewReplacer("PLACEHOLDER", name, "EXTRA", extra).Replace(`version: 1
 kinds:
   host: {role: vhost, program: p, args: ["{{attach}}"]}
-  nic: {role: device, program: p, EXTRAargs: ["{{PLACEHOLDER}}"], params: {NAME: {type: int, default: 1}}, regions: {NAME: 1M}}
+  nic: {role: device, program: p, EXTRAargs: ["{{PLACEHOLDER}}", "{{disks.ID.path}}"], params: {NAME: {type: int, default: 1}}, regions: {NAME: 1M}}
 machines:
   - id: m
     vhost: {kind: host, memory: 1G}

@@ -47,6 +47,7 @@ func commands(console string) []string {
 	return all
 }
 
+// shell runs a command and gives its output, in which the directory is /home/me.
 func shell(t *testing.T, bin, dir, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
@@ -57,7 +58,7 @@ func shell(t *testing.T, bin, dir, command string) string {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%s: %v", command, err)
 	}
-	return string(out)
+	return strings.ReplaceAll(string(out), dir, "/home/me")
 }
 
 // Requirement: T10. The whole documents in the reference are valid.

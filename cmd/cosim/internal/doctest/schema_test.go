@@ -5,24 +5,26 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
 
 	"github.com/cosim-go/cosim/adapters/builtin"
+	"github.com/cosim-go/cosim/topology"
 	"github.com/cosim-go/cosim/topology/jsonschema"
 	"github.com/cosim-go/cosim/topology/schema"
 )
 
 // compile makes a validator of the schema, which checks the schema itself against the
 // one of its draft.
-func compile(t *testing.T) *validator.Schema {
+func compile(t *testing.T, kinds []*topology.Kind) *validator.Schema {
 	t.Helper()
-	text, err := jsonschema.Generate(builtin.Table().Kinds())
+	text, err := jsonschema.Generate(kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +47,7 @@ func compile(t *testing.T) *validator.Schema {
 // stands for.
 func validate(t *testing.T, s *validator.Schema, text string) error {
 	t.Helper()
-	var doc any
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := json.Marshal(doc)
+	encoded, err := json.Marshal(jsonOf(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,18 +60,18 @@ func validate(t *testing.T, s *validator.Schema, text string) error {
 
 // Requirements: T2, T9.
 func TestShippedDocumentsFitTheSchema(t *testing.T) {
-	s := compile(t)
+	s := compile(t, builtin.Table().Kinds())
 	n := 0
 	for _, dir := range []string{"resources", "examples"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(name) != ".yaml" {
 				return err
 			}
-			data, err := os.ReadFile(path)
+			data, err := os.ReadFile(name)
 			if err == nil {
 				n++
 				if err := validate(t, s, string(data)); err != nil {
-					t.Errorf("%s: %v", path, err)
+					t.Errorf("%s: %v", name, err)
 				}
 			}
 			return err
@@ -89,7 +87,7 @@ func TestShippedDocumentsFitTheSchema(t *testing.T) {
 
 // The documents in the reference fit, whole ones at least.
 func TestReferenceExamplesFitTheSchema(t *testing.T) {
-	s := compile(t)
+	s := compile(t, builtin.Table().Kinds())
 	for _, h := range readPage(t, reference).headings {
 		for _, b := range h.blocks {
 			if b.language != "yaml" || !strings.HasPrefix(b.text, "version:") {
@@ -115,7 +113,7 @@ func TestSchemaSeesWhatBreaksTheStructure(t *testing.T) {
 		schema.YAMLSyntax, schema.TabIndent, schema.DuplicateKey, schema.BadKey, schema.BadTag, schema.BadMerge, schema.AliasCycle,
 		schema.TooDeep, schema.TooManyNodes, schema.FileEmpty,
 	}
-	s := compile(t)
+	s := compile(t, builtin.Table().Kinds())
 	for _, e := range examples(t, readPage(t, diagnostics)) {
 		if len(e.files) == 0 || slices.Contains(broken, e.code) {
 			continue
@@ -129,7 +127,7 @@ func TestSchemaSeesWhatBreaksTheStructure(t *testing.T) {
 
 // The schema accepts what the loader accepts, here the ways to write one thing.
 func TestSchemaAcceptsEveryForm(t *testing.T) {
-	s := compile(t)
+	s := compile(t, builtin.Table().Kinds())
 	machine := func(rest string) string {
 		return "version: 1\nmachines:\n  - id: m0\n    vhost: {kind: qemu-vhost, memory: 1G" + rest + "}\n"
 	}
@@ -161,4 +159,51 @@ func TestSchemaAcceptsEveryForm(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+// Every document that the loader's own tests have it accept fits the schema too.
+func TestSchemaAcceptsWhatTheLoaderAccepts(t *testing.T) {
+	s := compile(t, nil) // those tests have kinds of their own
+	archives, err := filepath.Glob(filepath.Join(root, "topology/testdata/*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := filesRead(archive)
+		for _, f := range archive.Files {
+			if !slices.Contains(read, f.Name) {
+				continue
+			}
+			n++
+			if err := validate(t, s, string(f.Data)); err != nil {
+				t.Errorf("%s in %s: %v", f.Name, filepath.Base(name), err)
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d documents were found, too few to be all", n)
+	}
+}
+
+// filesRead lists the documents that the model of an archive is made of, none where the
+// archive has no model.
+func filesRead(archive *txtar.Archive) []string {
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want/model" })
+	if i < 0 {
+		return nil
+	}
+	files := []string{"main.yaml"}
+	first, _, _ := strings.Cut(string(archive.Files[i].Data), "\n")
+	if list, ok := strings.CutPrefix(first, "files "); ok {
+		files = strings.Fields(list)
+	}
+	for i := range files {
+		files[i] = path.Clean(files[i])
+	}
+	return files
 }
