@@ -263,3 +263,20 @@ func TestPathCharacters(t *testing.T) {
 		}
 	}
 }
+
+// Machines of one count have their own paths, and yet share what is wrong with their kinds.
+//
+// Requirements: V3, X6
+func TestAProblemIsSaidOnceForAllMachines(t *testing.T) {
+	one := renderAll(t, pathTopology, `/a"b`).Sorted()
+	many := renderAll(t, strings.Replace(pathTopology, "id: m0", "id: m\n    count: 3", 1), `/a"b`).Sorted()
+	compare(t, "diagnostics of three machines", messages(many), messages(one))
+}
+
+func messages(list diag.List) []string {
+	var out []string
+	for _, d := range list {
+		out = append(out, d.Message)
+	}
+	return out
+}

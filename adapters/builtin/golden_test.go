@@ -79,7 +79,7 @@ func loadGolden(t *testing.T, path, root string) *golden {
 
 func find(k *topology.Kind) adapters.Adapter { return builtin.For(builtin.Table(), k) }
 
-func loadModel(t *testing.T, text string) *topology.Model {
+func loadModel(t testing.TB, text string) *topology.Model {
 	t.Helper()
 	model, list := adapterstest.Load(text, builtin.Table().Kinds())
 	if err := list.Err(); err != nil {
