@@ -158,6 +158,7 @@ func TestResolve(t *testing.T) {
 	if err := errors.Join(
 		os.MkdirAll(dir+"/real/sub", 0o700), os.WriteFile(dir+"/real/file", nil, 0o600),
 		os.Symlink("real", dir+"/dirlink"), os.Symlink("real/file", dir+"/filelink"), os.Symlink(dir+"/real/later", dir+"/dangling"),
+		os.Symlink("dirlink/later", dir+"/indirect"),
 		os.Symlink("loop", dir+"/loop"), os.Symlink("inside/x", dir+"/inside"),
 	); err != nil {
 		t.Fatal(err)
@@ -168,6 +169,7 @@ func TestResolve(t *testing.T) {
 		"dirlink/file":       "real/file",
 		"dirlink/sub/../new": "real/new",
 		"dangling":           "real/later",
+		"indirect":           "real/later",
 		"dirlink/no/such":    "real/no/such",
 		"loop":               "loop",
 	} {

@@ -177,6 +177,10 @@ func TestMemoryLimits(t *testing.T) {
 			groups: "0::/a/b\n", mounts: mountV2, total: 4 * gib, free: 4 * gib,
 			files: map[string]string{"a/b/memory.max": "8589934592", "a/memory.max": "4294967296"},
 		},
+		"version 2, the tightest below": {
+			groups: "0::/a/b\n", mounts: mountV2, total: 4 * gib, free: 4 * gib,
+			files: map[string]string{"a/b/memory.max": "4294967296", "a/memory.max": "8589934592"},
+		},
 		"version 2, more cache than use": {
 			groups: "0::/\n", mounts: mountV2, total: 8 * gib, free: 8 * gib,
 			files: map[string]string{"memory.max": "8589934592", "memory.current": "1", "memory.stat": "inactive_file 4096\n"},
