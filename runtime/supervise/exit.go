@@ -157,6 +157,9 @@ func (s *session) settle(p *process, met bool, logErr error) {
 		s.judge(p, met)
 	}
 	if s.firstOf == p {
+		if f := s.first; met && f.Reason == EndedEarly {
+			f.Reason, f.What = Ended, ending(p.status, p.after(p.endedAt)) // its log says that it was ready
+		}
 		s.complete(p)
 	}
 	s.advance()

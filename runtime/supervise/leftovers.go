@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // A Leftover is a process that carries the mark of a session.
@@ -18,40 +19,69 @@ type Leftover struct {
 
 // Leftovers lists the processes of this user that carry the mark of a session and are
 // not dead, but for the caller. The mark is looked for in the environment that a process
-// was started with.
+// was started with. A process that is just being executed, or made by one that is just
+// ending, may be missed; [KillLeftovers] looks until none can be.
 func Leftovers(mark string) ([]Leftover, error) {
-	list, err := pids()
-	var found []Leftover
-	for _, pid := range list {
-		if l, ok := leftover(pid, mark); ok && pid != os.Getpid() {
-			found = append(found, l)
-		}
-	}
+	found, _, err := scan(mark)
 	return found, err
 }
 
-// leftover looks at one process. One that ends meanwhile, or that we may not look into,
-// is none.
-func leftover(pid int, mark string) (Leftover, bool) {
+// scan also tells whether it is sure to have seen all: what ended while we looked may
+// have left a child that was not there when we began.
+func scan(mark string) (found []Leftover, sure bool, err error) {
+	list, err := pids()
+	sure = err == nil
+	for _, pid := range list {
+		if pid == os.Getpid() {
+			continue
+		}
+		l, what := look(pid, mark)
+		if what == marked {
+			found = append(found, l)
+		}
+		sure = sure && what != unknown
+	}
+	return found, sure, err
+}
+
+// What a look at a process may show.
+type sight int
+
+const (
+	foreign sight = iota // another user's, dead, or without the mark
+	marked
+	unknown // it has gone, or its environment is not there yet
+)
+
+// look looks at one process.
+func look(pid int, mark string) (Leftover, sight) {
 	dir := fmt.Sprintf("/proc/%d", pid)
 	fi, err := os.Stat(dir)
-	if err != nil || fi.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
-		return Leftover{}, false
+	if err != nil {
+		return Leftover{}, unknown
+	}
+	if fi.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		return Leftover{}, foreign
 	}
 	environ, err := os.ReadFile(dir + "/environ")
-	if err != nil {
-		return Leftover{}, false
+	stat, statErr := readStat(pid)
+	if len(environ) == 0 && err == nil {
+		environ, err = os.ReadFile(dir + "/environ") // it may have come before the status was read
+	}
+	switch {
+	case statErr != nil:
+		return Leftover{}, unknown
+	case stat.dead() || err != nil: // or it is not for us to look into
+		return Leftover{}, foreign
+	case stat.executing():
+		return Leftover{}, unknown
 	}
 	vars := bytes.Split(environ, []byte{0})
 	if value, ok := lookup(vars, markVar); !ok || value != mark {
-		return Leftover{}, false
-	}
-	stat, err := readStat(pid)
-	if err != nil || stat.dead() {
-		return Leftover{}, false
+		return Leftover{}, foreign
 	}
 	process, _ := lookup(vars, processVar)
-	return Leftover{pid, stat.start, process}, true
+	return Leftover{pid, stat.start, process}, marked
 }
 
 func lookup(vars [][]byte, name string) (string, bool) {
@@ -66,8 +96,9 @@ func lookup(vars [][]byte, name string) (string, bool) {
 // KillLeftovers sends SIGKILL to what carries the mark of a session until nothing is
 // left, and returns what it killed and, if the context ends before, what is left.
 func KillLeftovers(ctx context.Context, mark string) (killed, left []Leftover) {
+	began := time.Now()
 	_ = poll(ctx, func() bool {
-		found, err := Leftovers(mark)
+		found, sure, err := scan(mark)
 		left = found
 		for _, l := range killed {
 			if l.alive() && !slices.Contains(left, l) {
@@ -79,7 +110,10 @@ func KillLeftovers(ctx context.Context, mark string) (killed, left []Leftover) {
 				killed = append(killed, l)
 			}
 		}
-		return err == nil && len(left) == 0
+		if len(left) > 0 {
+			began = time.Now()
+		}
+		return err == nil && len(left) == 0 && (sure || time.Since(began) > unsureLimit)
 	})
 	return killed, left
 }
@@ -97,7 +131,7 @@ func kill(l Leftover, mark string) bool {
 		return false
 	}
 	defer handle.Release()
-	if again, ok := leftover(l.PID, mark); !ok || again != l {
+	if again, what := look(l.PID, mark); what != marked || again != l {
 		return false
 	}
 	return handle.Signal(os.Kill) == nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/cosim-go/cosim/runtime/plan"
 )
@@ -51,6 +52,7 @@ type session struct {
 	firstOf     *process
 	kill        chan struct{} // closed when everything is to be killed at once
 	killed      bool
+	killLimit   time.Duration // for the kernel to end what got SIGKILL
 }
 
 func newSession(specs []*spec, opts Options) (*session, error) {
@@ -74,7 +76,7 @@ func newSession(specs []*spec, opts Options) (*session, error) {
 	s := &session{
 		opts: opts, log: opts.Logger, mail: newMailbox(), starter: newStarter(), reaper: reaper, guard: g,
 		spawner:  &spawner{mark: opts.Mark, base: opts.Env, dirs: opts.Dirs, null: null, channels: channels{waiting: map[string]int{}}},
-		machines: map[string]*machine{}, kill: make(chan struct{}),
+		machines: map[string]*machine{}, kill: make(chan struct{}), killLimit: killLimit,
 	}
 	s.link(specs)
 	return s, nil

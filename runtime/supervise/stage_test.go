@@ -3,8 +3,10 @@ package supervise
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -198,6 +200,30 @@ func (s *stage) guards() []int {
 		}
 	}
 	return guards
+}
+
+// write puts the plan into a file.
+func (s *stage) write(file string) {
+	s.t.Helper()
+	data, err := json.Marshal(s.plan())
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// supervisor returns a process that runs the plan in a file.
+func (s *stage) supervisor(file, guard string) *exec.Cmd {
+	s.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "helper", "supervise", file, s.opts.Mark, guard)
+	cmd.Stderr = os.Stderr
+	return cmd
 }
 
 func (s *stage) log(p *plan.Process) string {

@@ -41,9 +41,13 @@ func (s *session) notExecuted(p *process, err error) {
 func (s *session) started(p *process, c *child) {
 	p.spawning = false
 	p.child = c
-	s.tell(p, "started")
-	ready := make(chan struct{})
 	conditions := p.conditions(s)
+	if len(conditions) == 0 {
+		s.awaited(p, nil)
+	} else {
+		s.tell(p, "started")
+	}
+	ready := make(chan struct{})
 	ctx, cancel := context.WithDeadlineCause(context.Background(), c.started.Add(p.timeout), errTimeout)
 	p.cancelReady = cancel
 	s.work.Go(func() {

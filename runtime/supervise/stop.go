@@ -48,7 +48,7 @@ func (s *session) see(p *process, c *child, monitor string) {
 		}
 	}
 	c.group.signal(unix.SIGKILL)
-	timer := time.NewTimer(killLimit)
+	timer := time.NewTimer(s.killLimit)
 	defer timer.Stop()
 	select {
 	case <-c.gone:
@@ -63,7 +63,7 @@ func (s *session) abandon(p *process, c *child) {
 		return
 	}
 	p.left = true
-	s.tell(p, fmt.Sprintf("has not ended %s after SIGKILL", short(killLimit)))
+	s.tell(p, fmt.Sprintf("has not ended %s after SIGKILL", short(s.killLimit)))
 	close(c.abandoned)
 }
 
