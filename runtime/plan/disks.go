@@ -80,7 +80,7 @@ func (m *maker) checkDiskUse(resolved string, exclusive bool, name string, d *to
 			Pos: d.Pos, Code: CodeConflict,
 			Message: fmt.Sprintf("disk %q uses the same file as disk %q, and a direct disk cannot be shared", name, first.name),
 			Hint:    "use mode overlay or snapshot for both, or a file of its own",
-			Related: []diag.Related{{Pos: first.pos, Message: "disk " + first.name + " is declared here"}},
+			Related: []diag.Related{{Pos: first.pos, Message: fmt.Sprintf("disk %q is declared here", first.name)}},
 		}})
 	}
 }

@@ -124,7 +124,7 @@ func regionsWithFiles(regions []layout.Region, commands []adapters.Command) []la
 }
 
 func noAdapter(k *topology.Kind, at diag.Pos) diag.List {
-	return diag.List{{Pos: at, Code: "no-adapter", Message: "no adapter renders " + string(k.Role) + " kind \"" + k.Name + "\""}}
+	return diag.List{{Pos: at, Code: codeNoAdapter, Message: "no adapter renders " + string(k.Role) + " kind \"" + k.Name + "\""}}
 }
 
 // resources resolves the resource paths of a machine. Those of a remote machine stay

@@ -78,8 +78,9 @@ func Make(in Input) (*Plan, diag.List) {
 
 // The codes of the diagnostics that a plan adds to those of the topology.
 const (
-	CodeMissing  = "missing-file"  // an executable or a file that is not there
-	CodeConflict = "disk-conflict" // one file is written by one disk and used by another
+	CodeMissing   = "missing-file"  // an executable or a file that is not there
+	CodeConflict  = "disk-conflict" // one file is written by one disk and used by another
+	codeNoAdapter = "no-adapter"    // of an embedder's table that does not fit its catalogue
 )
 
 // A maker collects one plan.
