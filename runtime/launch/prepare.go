@@ -7,6 +7,7 @@ import (
 	"github.com/cosim-go/cosim/runtime/disk"
 	"github.com/cosim-go/cosim/runtime/image"
 	"github.com/cosim-go/cosim/runtime/pool"
+	"github.com/cosim-go/cosim/runtime/session"
 )
 
 // prepare makes everything that the processes need, in an order in which each step can
@@ -87,7 +88,8 @@ func (r *run) overlays(ctx context.Context) error {
 // images brings every artifact into the state that the processes need.
 func (r *run) images(ctx context.Context) error {
 	opts := &image.Options{
-		Workspace: r.layout.Workspace, Session: r.layout.Name, Env: r.opts.Env,
+		Workspace: r.layout.Workspace, Session: r.layout.Name,
+		Env: append(r.opts.Env[:len(r.opts.Env):len(r.opts.Env)], session.MarkVariable+"="+r.layout.Mark()),
 		Progress: func(e image.Event) {
 			if e.Step != image.Kept || e.Reason != "" {
 				r.notef("image %s: %s", e.Path, imageStep(e))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/cosim-go/cosim/adapters"
@@ -30,7 +31,7 @@ func (p *Plan) check() error {
 		}
 	}
 	for i := range l.Machines {
-		if err := l.Machines[i].check(); err != nil {
+		if err := l.Machines[i].check(&l.Session); err != nil {
 			return err
 		}
 	}
@@ -51,11 +52,24 @@ func (i *Image) check() error {
 	return nil
 }
 
-func (m *Machine) check() error {
+// check also refuses files that a session would make where its removal does not look
+// for them.
+func (m *Machine) check(s *Session) error {
+	if want := s.PoolDir + "/" + m.ID + ".pool"; m.Pool.Path != want {
+		return fmt.Errorf("pool of machine %q is %q, it must be %q", m.ID, m.Pool.Path, want)
+	}
 	for _, r := range m.Pool.Regions {
 		start := layout.Size(r.Offset)
 		if r.File == "" && (start > m.Pool.Size || r.Size > m.Pool.Size-start) {
 			return fmt.Errorf("region %q of machine %q lies outside its pool", r.Name, m.ID)
+		}
+		if prefix := "cosim-" + session.Hash(s.RunDir) + "-"; r.File != "" && !strings.HasPrefix(filepath.Base(r.File), prefix) {
+			return fmt.Errorf("file %q of region %q of machine %q must be named %s…", r.File, r.Name, m.ID, prefix)
+		}
+	}
+	for _, d := range m.Disks {
+		if want := s.RunDir + "/" + m.ID + "/" + d.ID + ".qcow2"; d.Target != d.Backing && d.Target != want {
+			return fmt.Errorf("overlay of disk %q of machine %q is %q, it must be %q", d.ID, m.ID, d.Target, want)
 		}
 	}
 	return nil

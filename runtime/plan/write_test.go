@@ -162,6 +162,11 @@ func TestReadRefuses(t *testing.T) {
 		"a region that wraps": {change(func(p *Plan) {
 			p.Launch.Machines[0].Pool.Regions = append(p.Launch.Machines[0].Pool.Regions, region(1<<64-4096, 8192))
 		}), "lies outside its pool"},
+		"a pool elsewhere":     {change(func(p *Plan) { p.Launch.Machines[0].Pool.Path = "/etc/m.pool" }), `it must be "/p/m.pool"`},
+		"an overlay elsewhere": {change(func(p *Plan) { p.Launch.Machines[0].Disks = []Disk{{ID: "d", Target: "/x", Backing: "/y"}} }), `it must be "/r/m/d.qcow2"`},
+		"a foreign file": {change(func(p *Plan) {
+			p.Launch.Machines[0].Pool.Regions = append(p.Launch.Machines[0].Pool.Regions, layout.Region{Name: "m", File: "/dev/shm/other"})
+		}), "must be named cosim-"},
 		"an unknown state": {change(func(p *Plan) { p.Images = []Image{{Path: "/i", State: "old"}} }), `unknown state "old"`},
 	}
 	for name, test := range tests {
