@@ -52,9 +52,14 @@ func (i *Image) check() error {
 	return nil
 }
 
+var identifier = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_-]{1,%d}$`, session.MaxName))
+
 // check also refuses files that a session would make where its removal does not look
 // for them.
 func (m *Machine) check(s *Session) error {
+	if !identifier.MatchString(m.ID) {
+		return fmt.Errorf("%q is not the identifier of a machine", m.ID)
+	}
 	if want := s.PoolDir + "/" + m.ID + ".pool"; m.Pool.Path != want {
 		return fmt.Errorf("pool of machine %q is %q, it must be %q", m.ID, m.Pool.Path, want)
 	}
@@ -68,6 +73,9 @@ func (m *Machine) check(s *Session) error {
 		}
 	}
 	for _, d := range m.Disks {
+		if !identifier.MatchString(d.ID) {
+			return fmt.Errorf("%q is not the identifier of a disk", d.ID)
+		}
 		if want := s.RunDir + "/" + m.ID + "/" + d.ID + ".qcow2"; d.Target != d.Backing && d.Target != want {
 			return fmt.Errorf("overlay of disk %q of machine %q is %q, it must be %q", d.ID, m.ID, d.Target, want)
 		}

@@ -164,6 +164,7 @@ func TestReadRefuses(t *testing.T) {
 		}), "lies outside its pool"},
 		"a pool elsewhere":     {change(func(p *Plan) { p.Launch.Machines[0].Pool.Path = "/etc/m.pool" }), `it must be "/p/m.pool"`},
 		"an overlay elsewhere": {change(func(p *Plan) { p.Launch.Machines[0].Disks = []Disk{{ID: "d", Target: "/x", Backing: "/y"}} }), `it must be "/r/m/d.qcow2"`},
+		"no identifier":        {change(func(p *Plan) { p.Launch.Machines[0].ID = "../m" }), `"../m" is not the identifier of a machine`},
 		"a foreign file": {change(func(p *Plan) {
 			p.Launch.Machines[0].Pool.Regions = append(p.Launch.Machines[0].Pool.Regions, layout.Region{Name: "m", File: "/dev/shm/other"})
 		}), "must be named cosim-"},
