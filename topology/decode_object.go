@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/cosim-go/cosim/topology/internal/decode"
 	"github.com/cosim-go/cosim/topology/internal/source"
@@ -99,12 +100,19 @@ func (w *jsonWriter) scalar(v source.Value) {
 }
 
 func (w *jsonWriter) text(s string) {
+	if strings.IndexFunc(s, escaped) < 0 {
+		w.out = append(append(append(w.out, '"'), s...), '"')
+		return
+	}
 	var quoted bytes.Buffer
 	e := json.NewEncoder(&quoted)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string always can be
 	w.out = append(w.out, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 }
+
+// escaped reports whether JSON may need an escape for a character.
+func escaped(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 func (w *jsonWriter) fail(v source.Value, code, message string) {
 	w.ok = false

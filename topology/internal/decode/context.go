@@ -108,11 +108,18 @@ func (c *Context) ReportAt(v source.Value, pos diag.Pos, p Problem) {
 	})
 }
 
+// maxUses is how many `use` of a chain are shown.
+const maxUses = 8
+
 // BroughtIn lists a chain of `use` as related positions, the innermost first.
 func BroughtIn(via *source.Via) []diag.Related {
+	return usesOf(via, "brought in by `use` here")
+}
+
+func usesOf(via *source.Via, message string) []diag.Related {
 	var related []diag.Related
-	for ; via != nil; via = via.Outer {
-		related = append(related, diag.Related{Pos: via.Use.Pos(), Message: "brought in by `use` here"})
+	for _, use := range via.Uses(maxUses) {
+		related = append(related, diag.Related{Pos: use.Pos(), Message: message})
 	}
 	return related
 }

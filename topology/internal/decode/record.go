@@ -146,7 +146,7 @@ func (c *Context) Lacks(at source.Value, p Problem) {
 		return
 	}
 	if o := at.Object(); o != nil && o.Via != nil {
-		p.Related = append(p.Related, diag.Related{Pos: o.Via.Use.Pos(), Message: "`use` is here"})
+		p.Related = append(p.Related, usesOf(o.Via, "`use` is here")...)
 	}
 	c.ReportAt(at, at.Pos(), p)
 }

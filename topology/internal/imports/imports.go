@@ -89,6 +89,9 @@ func (r *reader) document(v visit, data []byte) {
 	if v.canonical == "" {
 		v.canonical = path.Clean(v.name)
 	}
+	importer := r.context // which is inside its own imports
+	r.context = &decode.Context{Sink: importer.Sink, Budget: r.budget}
+	defer func() { r.context = importer }()
 	file := source.Parse(v.name, data, r.budget, r.context.Sink)
 	root := file.Root()
 	if !root.Present() || !r.version(root) {

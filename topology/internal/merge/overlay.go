@@ -2,14 +2,15 @@ package merge
 
 import "github.com/cosim-go/cosim/topology/internal/source"
 
-// few is the number of entries up to which a list is searched from its start.
+// few is the number of entries, or of searches, up to which a list is searched from its
+// start.
 const few = 16
 
 // overlay puts entries over those of a base: mappings merge with mappings, everything
 // else replaces, null removes. The order is that of the base, new keys behind it. The
 // base is overwritten. Where outermost, `use` is left out, since it is being resolved.
 func overlay(base []source.Entry, over source.Iterator, outermost bool) []source.Entry {
-	find := finder(base)
+	find := finder(base, over.Len())
 	result := base
 	for over.Next() {
 		e := over.Entry
@@ -31,9 +32,9 @@ func overlay(base []source.Entry, over source.Iterator, outermost bool) []source
 	return withoutNull(result)
 }
 
-// finder finds the entries of a base by name.
-func finder(base []source.Entry) func(name string) (int, bool) {
-	if len(base) <= few {
+// finder finds entries of a base by name, the given number of times.
+func finder(base []source.Entry, times int) func(name string) (int, bool) {
+	if min(len(base), times) <= few {
 		return func(name string) (int, bool) {
 			for i := range base {
 				if base[i].Name == name && base[i].Value.Present() {
@@ -63,9 +64,19 @@ func withoutNull(entries []source.Entry) []source.Entry {
 	return kept
 }
 
+// A mapping with more than large entries that is merged again and again is no topology
+// anyone writes. It counts more than what is only looked at.
+const (
+	large       = 64
+	costOfLarge = 4
+)
+
 // merged is one value put over another.
 func merged(base, over source.Value) source.Value {
 	if !base.IsMapping() || !over.IsMapping() {
+		return over
+	}
+	if n := base.Len(); n > large && !base.Spend((costOfLarge-1)*n) {
 		return over
 	}
 	entries := make([]source.Entry, 0, base.Len()+over.Len())

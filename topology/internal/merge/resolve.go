@@ -22,14 +22,11 @@ func (t *Templates) Resolve(v source.Value) source.Value {
 
 // over merges a mapping that uses a template over the content of that template.
 func (t *Templates) over(base *source.Object, v, use source.Value) source.Value {
-	via := &source.Via{Use: use, Outer: v.Via()}
+	via := source.Through(use)
 	if !t.context.Budget.Spend(len(base.Entries)+v.Len(), v) {
 		return v
 	}
-	brought := make([]source.Entry, 0, len(base.Entries)+v.Len())
-	for _, e := range base.Entries {
-		brought = append(brought, e.Brought(via))
-	}
+	brought := source.Brought(base.Entries, via, v.Len())
 	o := v.Object()
 	return source.Merged(v, &source.Object{
 		Entries:    overlay(brought, v.Entries(), true),
@@ -37,6 +34,10 @@ func (t *Templates) over(base *source.Object, v, use source.Value) source.Value 
 		Incomplete: base.Incomplete || o != nil && o.Incomplete,
 	})
 }
+
+// kept is what an entry costs that is merged once and kept, as against one that is
+// merged for its user and forgotten. It bounds the memory that chains of templates take.
+const kept = 8
 
 // chain gives the content of a template with what it uses itself merged in.
 func (t *Templates) chain(template *Template) *source.Object {
@@ -49,6 +50,7 @@ func (t *Templates) chain(template *Template) *source.Object {
 			v = source.Merged(v, &source.Object{Entries: overlay(nil, v.Entries(), true)})
 		}
 		template.merged = v.Object()
+		t.context.Budget.Spend(kept*template.merged.Size(), template.Value)
 	}
 	return template.merged
 }

@@ -34,6 +34,17 @@ type Object struct {
 	Incomplete bool // a template could not be found, so that there may be more
 }
 
+// Size is the number of entries, with those of merged mappings in it.
+func (o *Object) Size() int {
+	n := len(o.Entries)
+	for _, e := range o.Entries {
+		if e.Value.object != nil {
+			n += e.Value.object.Size()
+		}
+	}
+	return n
+}
+
 // Merged is a mapping with the content of o that stands where v does.
 func Merged(v Value, o *Object) Value {
 	v.object = o
@@ -43,22 +54,22 @@ func Merged(v Value, o *Object) Value {
 // Object gives the merged content of a mapping, and nil for one that is as written.
 func (v Value) Object() *Object { return v.object }
 
-// Brought gives an entry of a template as it looks through the `use` that merges it in.
-func (e Entry) Brought(by *Via) Entry {
-	e.Value = e.Value.brought(by)
-	return e
-}
-
-func (v Value) brought(by *Via) Value {
-	v.via, v.shared = v.via.Then(by), true
-	if v.object != nil {
-		o := &Object{Entries: make([]Entry, len(v.object.Entries)), Via: v.object.Via.Then(by), Incomplete: v.object.Incomplete}
-		for i, e := range v.object.Entries {
-			o.Entries[i] = e.Brought(by)
+// Brought gives the entries of a template as they look through the `use` that merges
+// them in, with room for more.
+func Brought(entries []Entry, by *Via, more int) []Entry {
+	brought := make([]Entry, len(entries), len(entries)+more)
+	var last, joined *Via // most entries came the same way
+	for i, e := range entries {
+		if joined == nil || e.Value.via != last {
+			last, joined = e.Value.via, e.Value.via.Then(by)
 		}
-		v.object = o
+		e.Value.via, e.Value.shared = joined, true
+		if o := e.Value.object; o != nil {
+			e.Value.object = &Object{Entries: Brought(o.Entries, by, 0), Via: o.Via.Then(by), Incomplete: o.Incomplete}
+		}
+		brought[i] = e
 	}
-	return v
+	return brought
 }
 
 // An Iterator goes through the entries of a mapping.
@@ -85,6 +96,9 @@ func (v Value) Entries() Iterator {
 	}
 	return it
 }
+
+// Len is the number of entries that there are at most.
+func (it *Iterator) Len() int { return max(len(it.list), it.of.Len()) }
 
 // Next goes to the next entry, and reports whether there is one.
 func (it *Iterator) Next() bool {

@@ -15,31 +15,14 @@ type Value struct {
 	node   *yaml.Node // never an alias; nil where the value is absent
 	via    *Via
 	object *Object // of a merged mapping; its node is the outermost one written
-	shared bool    // reached through an alias or a template, so there may be others
-}
-
-// A Via is the `use` that brought a value in.
-type Via struct {
-	Use   Value // the name of the template, where it is written
-	Outer *Via  // the `use` that brought this one in; nil where it is written in place
-}
-
-// Then is the chain that begins with v, inside, and goes on with outer.
-func (v *Via) Then(outer *Via) *Via {
-	switch {
-	case v == nil:
-		return outer
-	case outer == nil:
-		return v
-	}
-	return &Via{Use: v.Use, Outer: v.Outer.Then(outer)}
+	shared bool    // has an anchor, stands below one, or came from a template, so there may be others
 }
 
 func (f *File) value(n *yaml.Node, via *Via, shared bool) Value {
 	if n.Kind == yaml.AliasNode {
-		n, shared = n.Alias, true
+		n = n.Alias
 	}
-	return Value{file: f, node: n, via: via, shared: shared}
+	return Value{file: f, node: n, via: via, shared: shared || n.Anchor != ""}
 }
 
 // Present reports whether there is a value at all; null is one.
@@ -48,7 +31,7 @@ func (v Value) Present() bool { return v.node != nil }
 // File is the document that the value is written in.
 func (v Value) File() *File { return v.file }
 
-// Via is the innermost `use` that brought the value in, or nil.
+// Via is the chain of `use` that brought the value in, or nil.
 func (v Value) Via() *Via { return v.via }
 
 // Pos is where the value starts.
@@ -111,14 +94,14 @@ func (v Value) Class() Class { return classOf(v.node) }
 func (v Value) Plain() bool { return plain(v.node) }
 
 // Shared gives a key that is equal for all values that are the same node of a document,
-// where there may be several: it was reached through an alias or a template, and not
-// changed by a merge.
+// where there may be several: it can be reached through an alias or a template, and was
+// not changed by a merge.
 func (v Value) Shared() (key *yaml.Node, ok bool) {
 	return v.node, v.shared && v.object == nil
 }
 
-// Same reports whether two values are the same node.
-func (v Value) Same(w Value) bool { return v.node == w.node }
+// Spend takes n from the budget of the load, and reports false once that has run out.
+func (v Value) Spend(n int) bool { return v.file.budget.Spend(n, v) }
 
 // A Key identifies a node.
 type Key = *yaml.Node
