@@ -14,5 +14,6 @@ func main() {
 	if supervise.GuardMain() {
 		return // this process is the guard of a session, started by supervise
 	}
+	sealDescriptors()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
