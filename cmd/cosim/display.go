@@ -29,7 +29,7 @@ type display struct {
 	states map[string]supervise.ProcessState
 	said   map[string]string // what the last plain line of each process said
 	drawn  int               // lines on the terminal that belong to the live part
-	paused bool // a console has the terminal
+	paused bool              // a console has the terminal
 
 	stop chan struct{}
 	done sync.WaitGroup

@@ -116,7 +116,7 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("")
 	if len(args) == 2 {
-		pattern, err = regexp.Compile(args[1])
+		pattern, err = regexp.Compile("(?m)" + args[1])
 	}
 	ts.Check(err)
 	ts.Check(poll(func() error {

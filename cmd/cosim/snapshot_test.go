@@ -68,7 +68,7 @@ func cmdSnapshot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: snapshot NAME")
 	}
-	s, err := newSnapshot(ts.Getenv("WORK"))
+	s, err := newSnapshot(workAndShared(ts)...)
 	ts.Check(err)
 	ts.Value(snapshots{}).(map[string]snapshot)[args[0]] = s
 }
@@ -81,14 +81,16 @@ func cmdUnchanged(ts *testscript.TestScript, neg bool, args []string) {
 	if !known {
 		ts.Fatalf("no snapshot %q", args[0])
 	}
-	now, err := newSnapshot(ts.Getenv("WORK"))
+	now, err := newSnapshot(workAndShared(ts)...)
 	ts.Check(err)
 	if list := before.changes(now); len(list) > 0 {
 		ts.Fatalf("files have changed:\n%s", strings.Join(list, "\n"))
 	}
-	if shared := sharedFiles(ts.Getenv("WORK")); len(shared) > 0 {
-		ts.Fatalf("made %q", shared)
-	}
+}
+
+// workAndShared are the script's directory, and what sessions that run in it have outside.
+func workAndShared(ts *testscript.TestScript) []string {
+	return append(sharedFiles(ts.Getenv("WORK")), ts.Getenv("WORK"))
 }
 
 // snapshots is the key of a script's snapshots.

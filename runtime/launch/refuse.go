@@ -80,15 +80,15 @@ func refuseRemote(p *plan.Plan) []Problem {
 	return problems
 }
 
-// refuseMissing names what the host lacks, as the plan tells.
+// refuseMissing names what the host lacks, as the plan tells. What has been put there
+// since is not in the plan, which therefore has to be made again.
 func refuseMissing(p *plan.Plan) []Problem {
 	var problems []Problem
 	for _, m := range p.Launch.Missing {
-		problem := Problem{Message: fmt.Sprintf("%s %q is not there, needed by %s", m.What, m.Name, plan.Few(m.NeededBy))}
-		if len(m.LookedIn) > 0 {
-			problem.Hint = "looked in " + plan.Few(m.LookedIn)
-		}
-		problems = append(problems, problem)
+		problems = append(problems, Problem{
+			Message: fmt.Sprintf("%s %q was not there when the plan was made, needed by %s", m.What, m.Name, plan.Few(m.NeededBy)),
+			Hint:    m.Hint() + "; then make a new plan",
+		})
 	}
 	return problems
 }

@@ -21,9 +21,12 @@ type run struct {
 	layout  session.Layout
 	lock    *session.Lock
 	disks   *disk.Held
-	state   *session.State
 	observe sync.Mutex // Observe is called by one goroutine at a time
-	saved   time.Time  // when session.json was written last
+
+	stateMu sync.Mutex
+	state   *session.State
+	saved   time.Time   // when session.json was written last
+	later   *time.Timer // writes it again; nil where nothing has changed since
 }
 
 func newRun(p *plan.Plan, opts *Options) *run {

@@ -7,7 +7,8 @@ import (
 	"github.com/cosim-go/cosim/runtime/supervise"
 )
 
-// saveEvery bounds how often session.json is written while many processes start.
+// saveEvery bounds how often session.json is written while many processes start, and
+// how far it is behind them.
 const saveEvery = 200 * time.Millisecond
 
 // processEvent takes over a process's new state and tells the observer. It is called
@@ -18,10 +19,24 @@ func (r *run) processEvent(e supervise.Event) {
 		return
 	}
 	r.tell(Event{Process: &e.Process, Text: e.Text})
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
 	r.takeOver(e.Process)
-	phase := r.phase()
-	if phase != r.state.Phase || time.Since(r.saved) >= saveEvery {
+	phase, wait := r.phase(), saveEvery-time.Since(r.saved)
+	switch {
+	case phase != r.state.Phase || wait <= 0:
 		r.state.Phase = phase
+		r.save()
+	case r.later == nil:
+		r.later = time.AfterFunc(wait, r.saveLater)
+	}
+}
+
+// saveLater writes what has changed since the last time.
+func (r *run) saveLater() {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	if r.later != nil && r.state.Phase != session.Ended {
 		r.save()
 	}
 }
@@ -67,6 +82,10 @@ func (r *run) phase() session.Phase {
 // save writes session.json. It is a record for others: a failure to write it does not
 // end the session, and is said once, at the end.
 func (r *run) save() {
+	if r.later != nil {
+		r.later.Stop()
+		r.later = nil
+	}
 	r.saved = time.Now()
 	if err := session.WriteState(r.layout.StateFile(), r.state); err != nil {
 		r.tell(Event{Warning: "writing session.json: " + err.Error()})
@@ -75,6 +94,8 @@ func (r *run) save() {
 
 // end writes the last state of the session.
 func (r *run) end(code int, failure string, processes []supervise.ProcessState) {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
 	now := time.Now().UTC()
 	r.state.Phase, r.state.Ended, r.state.ExitCode, r.state.FirstFailure = session.Ended, &now, &code, failure
 	if processes != nil {

@@ -75,7 +75,7 @@ func (m *maker) reportMissing() {
 		m.list = append(m.list, diag.Diagnostic{
 			Pos: place.pos, Code: CodeMissing,
 			Message: fmt.Sprintf("%s %q is not there, needed by %s", entry.What, entry.Name, Few(*m.places[place])),
-			Hint:    missingHint(entry.What, entry.Name, entry.LookedIn),
+			Hint:    entry.Hint(),
 		})
 	}
 }
@@ -89,14 +89,15 @@ func Few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-func missingHint(what, name string, lookedIn []string) string {
+// Hint says what to do about it.
+func (m Missing) Hint() string {
 	switch {
-	case what == "executable" && !strings.Contains(name, "/") && len(lookedIn) > 0:
-		return "install it, or give its path with `program`; looked in " + Few(lookedIn)
-	case what == "executable" && !strings.Contains(name, "/"):
+	case m.What == "executable" && !strings.Contains(m.Name, "/") && len(m.LookedIn) > 0:
+		return "install it, or give its path with `program`; looked in " + Few(m.LookedIn)
+	case m.What == "executable" && !strings.Contains(m.Name, "/"):
 		return "install it, or give its path with `program`; PATH is empty"
-	case what == "executable":
-		return "looked for an executable file at " + Few(lookedIn)
+	case m.What == "executable":
+		return "looked for an executable file at " + Few(m.LookedIn)
 	}
-	return "put the file there, or give it a `recipe`; looked for " + Few(lookedIn)
+	return "put the file there, or give it a `recipe`; looked for " + Few(m.LookedIn)
 }
