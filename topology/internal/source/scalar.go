@@ -77,7 +77,10 @@ func classify(s string) Class {
 }
 
 func classifyNumber(s string) Class {
-	unsigned := strings.TrimLeft(s[:1], "+-") + s[1:]
+	unsigned := s
+	if s[0] == '-' || s[0] == '+' {
+		unsigned = s[1:]
+	}
 	switch {
 	case all(unsigned, "0123456789"):
 		return Int
