@@ -8,17 +8,17 @@ import (
 // TestEnds shows where a problem ends: behind the text of a scalar on one line.
 func TestEnds(t *testing.T) {
 	for text, want := range map[string]struct{ start, end int }{
-		`id: a.b`:           {5, 8},
-		`id: "a b"`:         {5, 10},
-		`id: 'it''s'`:       {5, 12},
-		`id: "q\"ä\u00e4"`:  {5, 17},
-		"id: \"a\n  b\"":    {5, 0},
-		`id: &x a.b`:        {5, 0},
-		`id: !!str a.b`:     {5, 0},
+		`id: a.b`:             {5, 8},
+		`id: "a b"`:           {5, 10},
+		`id: 'it''s'`:         {5, 12},
+		`id: "q\"ä\u00e4"`:    {5, 17},
+		"id: \"a\n  b\"":      {5, 0},
+		`id: &x a.b`:          {5, 0},
+		`id: !!str a.b`:       {5, 0},
 		`id: |` + "\n    x y": {5, 0},
-		`äö: x`:             {1, 3},
-		`äö: x # comment`:   {1, 3},
-		`"i\x64x": 3`:       {1, 9},
+		`äö: x`:               {1, 3},
+		`äö: x # comment`:     {1, 3},
+		`"i\x64x": 3`:         {1, 9},
 	} {
 		files := fstest.MapFS{"main.yaml": {Data: []byte("version: 1\nmachines:\n- vhost: {kind: qemu-vhost, memory: 1M}\n  " + text + "\n")}}
 		_, problems := Load(FromFS(files), "main.yaml", testOptions())
