@@ -139,7 +139,9 @@ func TestLongestIdentifiers(t *testing.T) {
 	for name, runtimeDir := range map[string]string{"sockets in /tmp": "", "sockets in XDG_RUNTIME_DIR": "run"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			long := func(stem string) string { return stem + strings.Repeat("-0123456789_abcdef", 3)[:session.MaxName-len(stem)] }
+			long := func(stem string) string {
+				return stem + strings.Repeat("-0123456789_abcdef", 3)[:session.MaxName-len(stem)]
+			}
 			w := newWorkspace(t, "")
 			w.dir = filepath.Join(w.dir, strings.Repeat("deep/", 20))
 			watchLeftovers(w.dir)

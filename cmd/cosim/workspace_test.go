@@ -261,7 +261,11 @@ func (w *workspace) pid(name, id string) int {
 	w.t.Helper()
 	pid := 0
 	err := poll(func() error {
-		for _, p := range w.state(name).Processes {
+		state, err := session.ReadState(w.path(".cosim/" + name + "/session.json"))
+		if err != nil {
+			return err
+		}
+		for _, p := range state.Processes {
 			if p.ID == id && p.PID > 0 {
 				pid = p.PID
 				return nil
