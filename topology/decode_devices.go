@@ -30,8 +30,7 @@ type deviceList struct {
 	total    int  // of devices, with every count
 	ok       bool // every entry is
 	expanded []*Device
-	valid    bool  // expanded is, and all right
-	owners   []int // for each device, the index of its entry
+	valid    bool // expanded is, and all right
 	disks    []diskEntry
 	shows    bool // a disk shows the image of the vhost
 }
