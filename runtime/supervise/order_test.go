@@ -218,21 +218,27 @@ func TestChannelJoinsTwoProcesses(t *testing.T) {
 	}
 }
 
-// When the other end never comes, the one that waits for it is not left waiting.
+// When the other end never comes, the one that waits for it is not left waiting, be it
+// that its peer cannot be executed or that its turn does not come.
 func TestFailedStartClosesChannels(t *testing.T) {
-	s := newStage(t)
-	d := s.device("m", "d", `trap "" TERM; echo up; read x <&3; echo end`)
-	d.Ready.Log = "^up"
-	d.FDs = []adapters.FD{{Number: 3, Channel: "m/d"}}
-	v := s.vhost("m", "")
-	v.Program = s.path("none")
-	v.FDs = d.FDs
-	result := s.run(context.Background())
-	want := `vhost of machine "m" (test-vhost) was not started: executing DIR/none: no such file or directory`
-	if got := s.message(result); got != want {
-		t.Errorf("message = %s, want %s", got, want)
-	}
-	if got := s.log(d); got != "up\nend\n" {
-		t.Errorf("the device says %q, want it to see the end of its channel", got)
+	for _, missing := range []string{"m/vhost", "m/d1"} {
+		s := newStage(t)
+		d := s.device("m", "d0", `trap "" TERM; echo up; read x <&3; echo end`)
+		d.Ready.Log = "^up"
+		d.FDs = []adapters.FD{{Number: 3, Channel: "m/d0"}}
+		s.device("m", "d1", "exec sleep 1000").DependsOn = []string{d.ID}
+		s.vhost("m", "exec sleep 1000").FDs = d.FDs
+		for _, p := range s.procs {
+			if p.ID == missing {
+				p.Program = s.path("none")
+			}
+		}
+		result := s.run(context.Background())
+		if f := result.First; f == nil || f.Process != missing || f.Reason != NotExecuted {
+			t.Errorf("First = %+v, want %s not executed", f, missing)
+		}
+		if got := s.log(d); got != "up\nend\n" {
+			t.Errorf("without %s the device says %q, want it to see the end of its channel", missing, got)
+		}
 	}
 }
