@@ -33,7 +33,11 @@ func (c *cli) newConsole(p *plan.Plan, machine string, show *display) *console {
 	if vhost.Console != nil {
 		line = supervise.Console(*vhost.Console)
 	}
-	out := &console{vhost: vhost.ID, start: func(ctx context.Context) { line.Follow(ctx, c.stdout) }}
+	out := &console{vhost: vhost.ID, start: func(ctx context.Context) {
+		stdout := show.above(c.stdout)
+		line.Follow(ctx, stdout)
+		stdout.Close()
+	}}
 	in, ok := c.stdin.(*os.File)
 	if stdout, isFile := c.stdout.(*os.File); ok && isFile && vhost.Console != nil &&
 		term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(stdout.Fd())) {

@@ -190,7 +190,7 @@ func (d *display) lines(width, height int) []string {
 	nameWidth = min(nameWidth, max(width-36, 8))
 	lines := make([]string, 0, len(show)+1)
 	for _, id := range show {
-		lines = append(lines, d.line(id, nameWidth))
+		lines = append(lines, d.line(id, nameWidth, width))
 	}
 	if len(rest) > 0 {
 		lines = append(lines, cut(d.counts(rest), width))
@@ -198,7 +198,7 @@ func (d *display) lines(width, height int) []string {
 	return lines
 }
 
-func (d *display) line(id string, nameWidth int) string {
+func (d *display) line(id string, nameWidth, width int) string {
 	p := d.states[id]
 	state := p.State
 	if state == "" {
@@ -213,7 +213,11 @@ func (d *display) line(id string, nameWidth int) string {
 		elapsed = end.Sub(p.Started).Round(100 * time.Millisecond).String()
 		pid = fmt.Sprintf("pid %d", p.PID)
 	}
-	return fmt.Sprintf("%-*s  %s %8s  %s", nameWidth, cut(id, nameWidth), d.paint(state, fmt.Sprintf("%-11s", word(state))), elapsed, pid)
+	name, what := cut(id, nameWidth), fmt.Sprintf("%-11s", word(state))
+	if plain := fmt.Sprintf("%-*s  %s %8s  %s", nameWidth, name, what, elapsed, pid); len([]rune(plain)) > width {
+		return cut(plain, width) // a line that wraps would not be one line to draw over
+	}
+	return fmt.Sprintf("%-*s  %s %8s  %s", nameWidth, name, d.paint(state, what), elapsed, pid)
 }
 
 // word is a state as people read it.

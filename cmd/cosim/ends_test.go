@@ -144,7 +144,7 @@ func typeKey(key string) func(*testing.T, *workspace, int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		t.Cleanup(func() { conn.Close() }) // QEMU drops what it has not read when it ends
 		err = poll(func() error {
 			if text := w.read(".cosim/ends/m0/serial.log"); !strings.Contains(text, "echo\r\n") {
 				return fmt.Errorf("the serial log holds %q", text)

@@ -8,6 +8,7 @@ require (
 	github.com/cosim-go/cosim/resources v0.0.0
 	github.com/cosim-go/cosim/runtime v0.0.0
 	github.com/cosim-go/cosim/topology v0.0.0
+	github.com/creack/pty v1.1.24
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2

@@ -105,4 +105,3 @@ func TestSignalBeforeTheSessionRuns(t *testing.T) {
 		})
 	}
 }
-
