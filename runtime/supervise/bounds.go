@@ -7,7 +7,7 @@ const (
 	// Readiness.
 	pollMin     = time.Millisecond       // pause between the first two looks at a file
 	pollMax     = 50 * time.Millisecond  // longest pause between two looks
-	listenPause = 50 * time.Millisecond  // bind and listen are two calls, and only the first can be seen
+	listenPause = 50 * time.Millisecond  // between bind and listen, where the second cannot be seen
 	execPause   = 200 * time.Millisecond // between two runs of an exec probe
 	execLimit   = 5 * time.Second        // for one run of an exec probe
 

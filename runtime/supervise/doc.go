@@ -16,9 +16,9 @@
 // then COSIM_SESSION, the mark that every process of the session carries, and
 // COSIM_PROCESS, its own identifier.
 //
-// A process is ready when all of its conditions hold: a socket or a file exists (a
-// socket is never connected to, since many servers take one client only), a line of its
-// log matched, a command exits with 0, a QEMU monitor answers. Sockets and files that
+// A process is ready when all of its conditions hold: somebody listens on a socket (which
+// is never connected to, since many servers take one client only), a file exists, a line
+// of its log matched, a command exits with 0, a QEMU monitor answers. Sockets and files that
 // stood there before the start are removed before it where they lie inside the session,
 // and refuse the start elsewhere, so that an old one never counts. With no condition a
 // process is ready once executed.
@@ -46,7 +46,7 @@
 //
 //	Until a process is ready             the plan's timeout, from its own start
 //	Between two looks at a socket, file  1 to 50 ms, about an eighth of the time waited
-//	From socket seen to ready            50 ms, since bind is seen and listen is not
+//	From socket seen to ready            until /proc/net/unix has it listen; 50 ms if it is not there
 //	Exec probe                           every 200 ms, 5 s each
 //	Vhost after a device's exit 0        1 s
 //	Monitor, from connect to answer      1 s

@@ -45,6 +45,10 @@ func helper(name string, args []string) int {
 		}
 		fmt.Println("listening")
 		unix.Pause()
+	case "bind": // make a socket that nobody listens on
+		fd, _ := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		fmt.Println("bind:", unix.Bind(fd, &unix.SockaddrUnix{Name: args[0]}))
+		unix.Pause()
 	case "supervise": // run the plan in a file, whose guard is left out on request
 		var procs []plan.Process
 		data, _ := os.ReadFile(args[0])

@@ -131,12 +131,12 @@ func TestDeviceMayLeaveJustBeforeItsVhost(t *testing.T) {
 // If such a vhost fails, the device that left is named as what may be the cause.
 func TestDeviceThatLeftIsNamedWithTheVhost(t *testing.T) {
 	s := newStage(t)
-	s.gate("go")
-	d := s.device("m", "d", "read x <go; exit 0")
-	d.FDs = []adapters.FD{{Number: 3, Channel: "m/d"}}
-	v := s.vhost("m", "read x <&3; exit 1")
-	v.FDs = d.FDs
-	s.on("m/vhost", Ready, func() { s.open("go") })
+	s.gate("device")
+	s.gate("vhost")
+	s.device("m", "d", "read x <device; exit 0")
+	s.vhost("m", "read x <vhost; exit 1")
+	s.on("m/vhost", Ready, func() { s.open("device") })
+	s.on("m/d", Exited, func() { s.open("vhost") })
 	f := s.run(context.Background()).First
 	if f == nil || f.Process != "m/vhost" || !strings.HasPrefix(f.Hint, `device "d" exited with status 0 after`) {
 		t.Errorf("First = %+v", f)

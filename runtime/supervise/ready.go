@@ -3,7 +3,6 @@ package supervise
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,10 +28,10 @@ type condition struct {
 func (p *process) conditions(s *session) []*condition {
 	var list []*condition
 	if p.Ready.Socket != "" {
-		list = append(list, fileCondition(p.Ready.Socket, "no socket at ", isSocket, listenPause))
+		list = append(list, socketCondition(p.Ready.Socket))
 	}
 	if p.Ready.File != "" {
-		list = append(list, fileCondition(p.Ready.File, "no file at ", func(fs.FileMode) bool { return true }, 0))
+		list = append(list, fileCondition(p.Ready.File))
 	}
 	if p.readyLog != nil {
 		list = append(list, p.logCondition())
@@ -71,23 +70,15 @@ func allHold(conditions []*condition) bool {
 	return true
 }
 
-func isSocket(mode fs.FileMode) bool { return mode.Type() == fs.ModeSocket }
-
-// fileCondition waits for a file, and then a little longer.
-func fileCondition(path, unmet string, right func(fs.FileMode) bool, longer time.Duration) *condition {
-	look := func() bool {
-		fi, err := os.Lstat(path)
-		return err == nil && right(fi.Mode())
+func fileCondition(path string) *condition {
+	exists := func() bool {
+		_, err := os.Lstat(path)
+		return err == nil
 	}
 	return &condition{
-		unmet: func() string { return unmet + path },
-		look:  look,
-		await: func(ctx context.Context) error {
-			if err := poll(ctx, look); err != nil {
-				return err
-			}
-			return pause(ctx, longer)
-		},
+		unmet: func() string { return "no file at " + path },
+		look:  exists,
+		await: func(ctx context.Context) error { return poll(ctx, exists) },
 	}
 }
 

@@ -127,6 +127,50 @@ func TestNotReadyInTime(t *testing.T) {
 	}
 }
 
+// A socket without anybody who listens does not count yet: a client would be refused.
+func TestBoundSocketIsNotReady(t *testing.T) {
+	s := newStage(t)
+	d := s.device("m", "d", "")
+	d.Ready.Socket, d.Timeout = s.path("d.sock"), "500ms"
+	s.helper(d, "bind", d.Ready.Socket)
+	s.vhost("m", "exit 0")
+	result := s.run(context.Background())
+	if got, want := s.message(result), `device "d" (test-device) was not ready after TIME: nobody listens on the socket at DIR/d.sock; last line of its log: bind: <nil>`; got != want {
+		t.Errorf("message = %s, want %s", got, want)
+	}
+}
+
+// A name that the kernel does not list, here a relative one, is taken as it is.
+func TestSocketByAnotherName(t *testing.T) {
+	s := newStage(t)
+	d := s.device("m", "d", "")
+	d.Ready.Socket, d.Stop.Grace = s.path("d.sock"), "1ms"
+	s.helper(d, "listen", "d.sock")
+	s.vhost("m", "exit 0")
+	if err := s.run(context.Background()).Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParseSocket(t *testing.T) {
+	tests := []struct {
+		line string
+		want unixSocket
+		ok   bool
+	}{
+		{"Num       RefCount Protocol Flags    Type St Inode Path", unixSocket{}, false},
+		{"0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/a b.sock", unixSocket{true, "/run/a b.sock"}, true},
+		{"0000000000000000: 00000002 00000000 00000000 0001 01 12345 /run/a.sock", unixSocket{false, "/run/a.sock"}, true},
+		{"0000000000000000: 00000002 00000000 00000000 0002 01 12345 /dev/log", unixSocket{true, "/dev/log"}, true},
+		{"0000000000000000: 00000003 00000000 00000000 0001 03 12345", unixSocket{}, false},
+	}
+	for _, tt := range tests {
+		if got, ok := parseSocket(tt.line); ok != tt.ok || ok && got != tt.want {
+			t.Errorf("parseSocket(%q) = %v, %v, want %v, %v", tt.line, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
 // A probe that does not end is ended with the session, with its children.
 func TestExecProbeEndsWithTheSession(t *testing.T) {
 	s := newStage(t)
