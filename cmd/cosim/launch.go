@@ -55,7 +55,7 @@ func (c *cli) launch(p *plan.Plan, text []byte, f *runFlags) error {
 	if err != nil {
 		return launchError(err)
 	}
-	return c.summarize(p, result, time.Since(started), f.keep)
+	return c.summarize(result, time.Since(started), f)
 }
 
 // interrupts turns the first SIGINT, SIGTERM or SIGHUP into the end of the context, and
@@ -64,6 +64,10 @@ func interrupts(show *display) (ctx context.Context, kill <-chan struct{}, relea
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	// Who read our output may have gone, as head does: that must not end this process
+	// before it has ended the session.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, unix.SIGPIPE)
 	now, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		for n := 0; ; n++ {
@@ -84,6 +88,7 @@ func interrupts(show *display) (ctx context.Context, kill <-chan struct{}, relea
 	}()
 	return ctx, now, func() {
 		signal.Stop(signals)
+		signal.Stop(broken)
 		close(done)
 		cancel(nil)
 	}
@@ -110,7 +115,7 @@ func launchError(err error) error {
 }
 
 // summarize says how the session ended.
-func (c *cli) summarize(p *plan.Plan, r *launch.Result, took time.Duration, keep bool) error {
+func (c *cli) summarize(r *launch.Result, took time.Duration, f *runFlags) error {
 	name := r.Session.Name
 	for _, process := range r.Processes {
 		for _, line := range process.Verdict {
@@ -130,8 +135,8 @@ func (c *cli) summarize(p *plan.Plan, r *launch.Result, took time.Duration, keep
 	}
 	end := fmt.Sprintf("session %q ", name)
 	kept := ""
-	if keep {
-		kept = fmt.Sprintf("; pools and overlays are kept until cosim clean %s", name)
+	if f.keep {
+		kept = "; pools and overlays are kept until " + cleanCommand(r.Session)
 	}
 	if r.ExitCode == launch.ExitFine {
 		fmt.Fprintf(c.stderr, "cosim: %sended well after %s%s\n", end, took.Round(100*time.Millisecond), kept)
@@ -140,12 +145,12 @@ func (c *cli) summarize(p *plan.Plan, r *launch.Result, took time.Duration, keep
 	if r.First == nil {
 		return &exitError{code: r.ExitCode, msg: fmt.Sprintf("%s%v after %s%s", end, r.Interrupted, took.Round(100*time.Millisecond), kept)}
 	}
-	return failed(p, r, end, kept)
+	return failed(r, c.commandHint(r, f), end, kept)
 }
 
 // failed describes the first failure: the process, what happened, the last lines of its
 // log, and how to go on.
-func failed(p *plan.Plan, r *launch.Result, end, kept string) error {
+func failed(r *launch.Result, hint, end, kept string) error {
 	f := r.First
 	lines := []string{f.Subject() + " " + f.What}
 	if len(f.Log) > 0 {
@@ -159,11 +164,7 @@ func failed(p *plan.Plan, r *launch.Result, end, kept string) error {
 	if f.Hint != "" {
 		out.hints = append(out.hints, f.Hint)
 	}
-	command := "see its whole command with: cosim run --command " + f.Process + " " + p.Launch.Session.Topology
-	if p.Launch.Session.Topology == stdinName {
-		command = "its whole command is in " + r.Session.PlanFile()
-	}
-	out.hints = append(out.hints, command)
+	out.hints = append(out.hints, hint)
 	return out
 }
 

@@ -22,6 +22,7 @@ type runFlags struct {
 	dryRun     bool
 	command    string
 	plan       string
+	file       string // the topology, as written; empty with a plan
 	name       string
 	runDir     string
 	poolDir    string
@@ -46,7 +47,8 @@ Ctrl-C ends the session in order; a second one kills it at once.`,
 			if f.plan != "" {
 				return c.runPlanFile(&f)
 			}
-			return c.runTopology(args[0], &f)
+			f.file = args[0]
+			return c.runTopology(&f)
 		},
 	}
 	c.topologyFlags(cmd)
@@ -89,13 +91,13 @@ func (f *runFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (c *cli) runTopology(file string, f *runFlags) error {
+func (c *cli) runTopology(f *runFlags) error {
 	env, err := execenv.Gather(nil)
 	if err != nil {
 		return refused(err.Error())
 	}
 	names, err := session.NewLayout(env, session.Options{
-		Name: f.name, RunDir: f.runDir, PoolDir: f.poolDir, Workspace: c.workspace, Topology: file,
+		Name: f.name, RunDir: f.runDir, PoolDir: f.poolDir, Workspace: c.workspace, Topology: f.file,
 	})
 	var option *session.OptionError
 	switch {
@@ -104,7 +106,7 @@ func (c *cli) runTopology(file string, f *runFlags) error {
 	case err != nil:
 		return refused(err.Error())
 	}
-	model, placed, list, err := c.load(file, env.PageSize)
+	model, placed, list, err := c.load(f.file, env.PageSize)
 	if err != nil {
 		return err
 	}

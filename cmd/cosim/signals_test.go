@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -103,5 +104,50 @@ func TestSignalBeforeTheSessionRuns(t *testing.T) {
 				t.Errorf("session.json tells of %+v", state)
 			}
 		})
+	}
+}
+
+// A cosim that was killed leaves nothing that runs, and what else it left goes with the
+// next run or with clean.
+//
+// Requirement: X5
+func TestAfterCosimWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, sleepers)
+	crash := func() {
+		t.Helper()
+		p := w.start("run", "two.yaml")
+		p.await("m/vhost: ready after ")
+		p.signal(syscall.SIGKILL)
+		p.wait()
+		err := poll(func() error {
+			if left := markedProcesses(func(mark string) bool { return ofWorkspace(mark, w.dir) }); len(left) > 0 {
+				return fmt.Errorf("%q still run", left)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shared := sharedFiles(w.dir); len(shared) != 1 {
+			t.Fatalf("a killed cosim leaves %q, want its pool directory", shared)
+		}
+	}
+	crash()
+	stdout, _ := w.want(0, "clean", "two")
+	if !strings.Contains(w.plain(stdout), "removed /dev/shm/cosim-two-HASH/m.pool\n") {
+		t.Errorf("cosim clean says\n%s", stdout)
+	}
+	wantNothingLeft(t, w.dir)
+
+	crash()
+	p := w.start("run", "two.yaml")
+	p.await("m/vhost: ready after ")
+	if want := "cosim: removed what the session before left: /dev/shm/cosim-two-HASH/m.pool\n"; !strings.Contains(w.plain(p.stderr.String()), want) {
+		t.Errorf("cosim run does not say %q:\n%s", want, p.stderr)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitTerm {
+		t.Errorf("cosim = %d, want %d", code, exitTerm)
 	}
 }

@@ -91,8 +91,11 @@ func (r *run) images(ctx context.Context) error {
 		Workspace: r.layout.Workspace, Session: r.layout.Name,
 		Env: append(r.opts.Env[:len(r.opts.Env):len(r.opts.Env)], session.MarkVariable+"="+r.layout.Mark()),
 		Progress: func(e image.Event) {
-			if e.Step != image.Kept || e.Reason != "" {
+			switch {
+			case e.Step != image.Kept:
 				r.notef("image %s: %s", e.Path, imageStep(e))
+			case e.Reason != "":
+				r.tell(Event{Warning: "image " + e.Path + " is kept: " + e.Reason})
 			}
 		},
 	}

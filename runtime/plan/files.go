@@ -71,10 +71,13 @@ type missingAt struct {
 // processes share the place.
 func (m *maker) reportMissing() {
 	for _, place := range m.placeOrder {
-		entry := m.plan.Launch.Missing[place.index]
+		entry, what := m.plan.Launch.Missing[place.index], "is not there"
+		if reason := m.unfit[place.index]; reason != "" {
+			what = "cannot be used: it is " + reason
+		}
 		m.list = append(m.list, diag.Diagnostic{
 			Pos: place.pos, Code: CodeMissing,
-			Message: fmt.Sprintf("%s %q is not there, needed by %s", entry.What, entry.Name, Few(*m.places[place])),
+			Message: fmt.Sprintf("%s %q %s, needed by %s", entry.What, entry.Name, what, Few(*m.places[place])),
 			Hint:    entry.Hint(),
 		})
 	}
@@ -98,6 +101,8 @@ func (m Missing) Hint() string {
 		return "install it, or give its path with `program`; PATH is empty"
 	case m.What == "executable":
 		return "looked for an executable file at " + Few(m.LookedIn)
+	case m.What == "directory":
+		return "make it, or give the recipe another `dir`; looked for " + Few(m.LookedIn)
 	}
 	return "put the file there, or give it a `recipe`; looked for " + Few(m.LookedIn)
 }

@@ -83,6 +83,9 @@ func (m *maker) imageStates() {
 			for _, user := range image.UsedBy {
 				m.noteMissing("file", place.path, user, []string{image.Path})
 			}
+			if m.in.Host.Exists(image.Path) { // and is, say, a directory
+				m.unfit[m.missing["file\x00"+place.path.Name]] = image.Reason
+			}
 		case image.State != Ready && image.Recipe != nil && !(image.State == Stale && image.Direct):
 			m.recipeNeeds(image, place)
 		}
@@ -99,6 +102,9 @@ func (m *maker) recipeNeeds(image *Image, place recipePlace) {
 		return
 	}
 	r.Program = m.program(place.recipe.Program, owner)
+	if place.recipe.Dir != "" && !m.in.Host.Exists(r.Dir) {
+		m.noteMissing("directory", topology.Path{Name: place.recipe.Dir, Pos: place.recipe.Pos}, owner, []string{r.Dir})
+	}
 	for _, input := range place.recipe.Inputs {
 		if path := (resources{workspace: m.in.Session.Workspace}).Resource(input.Name); !m.in.Host.Exists(path) {
 			m.noteMissing("file", input, owner, []string{path})

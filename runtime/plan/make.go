@@ -47,6 +47,7 @@ func Make(in Input) (*Plan, diag.List) {
 		sockets:  session.NewSockets(in.Session, in.Env.RuntimeDir, owners(in.Model)),
 		images:   map[string]int{},
 		missing:  map[string]int{},
+		unfit:    map[int]string{},
 		programs: map[string]lookup{},
 		places:   map[missingAt]*[]string{},
 		disks:    map[string]diskUse{},
@@ -93,6 +94,7 @@ type maker struct {
 
 	images   map[string]int // index in plan.Images by path
 	missing  map[string]int // index in plan.Launch.Missing by what and name
+	unfit    map[int]string // why a missing file that is there is of no use, by index in plan.Launch.Missing
 	programs map[string]lookup
 	disks    map[string]diskUse // by resolved path
 

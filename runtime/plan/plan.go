@@ -155,7 +155,7 @@ type Expect struct {
 
 // A Missing is something that the host lacks.
 type Missing struct {
-	What     string   `json:"what"` // "executable" or "file"
+	What     string   `json:"what"` // "executable", "file" or "directory"
 	Name     string   `json:"name"` // as written
 	NeededBy []string `json:"needed_by"`
 	LookedIn []string `json:"looked_in"`
