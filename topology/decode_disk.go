@@ -40,7 +40,11 @@ func (d *decoder) ownDisks(r *decode.Record, buses []string) ([]diskEntry, bool)
 	}
 	d.Enter("disks")
 	defer d.Leave()
-	return d.disks(v, buses)
+	disks, ok := d.disks(v, buses)
+	if !d.Budget.Spend(len(disks), v) { // each machine looks at all of its disks
+		return nil, false
+	}
+	return disks, ok
 }
 
 func (d *decoder) disk(v source.Value, buses []string) (diskEntry, bool) {
@@ -168,9 +172,15 @@ func (d *decoder) bindImage(disk *diskEntry, vhost *vhostEntry) bool {
 
 // disksOfKind checks that a vhost or device has the disks that its kind's text refers to.
 func (d *decoder) disksOfKind(r *decode.Record, k *kindEntry, disks []diskEntry) bool {
-	ok := true
-	for _, id := range k.disks {
-		if slices.ContainsFunc(disks, func(e diskEntry) bool { return e.ID == id }) {
+	if len(k.disks.names) == 0 {
+		return true
+	}
+	ok, here := true, make(map[string]bool, len(disks))
+	for _, disk := range disks {
+		here[disk.ID] = true
+	}
+	for _, id := range k.disks.names {
+		if here[id] {
 			continue
 		}
 		ok = false

@@ -15,7 +15,47 @@ type kindEntry struct {
 	*Kind
 	broken bool         // its declaration has errors, so that nothing is checked against it
 	key    source.Value // absent for a built-in kind
-	disks  []string     // the disks that its text refers to
+	disks  nameList     // the disks that its text refers to
+	params map[string]*Param
+	names  []string // of params
+}
+
+func (k *kindEntry) paramNames() []string {
+	if k.names == nil {
+		k.names = make([]string, len(k.Params))
+		for i, p := range k.Params {
+			k.names[i] = p.Name
+		}
+	}
+	return k.names
+}
+
+// param finds the declaration of a parameter, and gives nil where there is none.
+func (k *kindEntry) param(name string) *Param {
+	if k.params == nil {
+		k.params = make(map[string]*Param, len(k.Params))
+		for i := range k.Params {
+			k.params[k.Params[i].Name] = &k.Params[i]
+		}
+	}
+	return k.params[name]
+}
+
+// A nameList is a list of names without any twice.
+type nameList struct {
+	names []string
+	known map[string]bool
+}
+
+func (l *nameList) add(name string) {
+	if l.known[name] {
+		return
+	}
+	if l.known == nil {
+		l.known = make(map[string]bool)
+	}
+	l.known[name] = true
+	l.names = append(l.names, name)
 }
 
 // attaches reports whether devices of the kind add something to their vhost.
@@ -103,7 +143,7 @@ func (d *decoder) kind(v source.Value, k *kindEntry) bool {
 		field(d, r, "stop", &t.Stop, d.stop),
 		s.texts(r),
 	)
-	k.TakesDisks = k.Role == RoleVhost || len(k.disks) > 0
+	k.TakesDisks = k.Role == RoleVhost || len(k.disks.names) > 0
 	return ok
 }
 
@@ -199,19 +239,27 @@ func (d *decoder) unknownKind(v source.Value, name string, role Role) {
 	}
 	what := string(role) + " kind"
 	if d.Partial {
-		what = "kind" // a template that nobody uses may be for both
+		what, role = "kind", "" // a template that nobody uses may be for both
 	}
-	var fitting []string
-	for _, k := range d.kinds {
-		if k.Role == role || d.Partial {
-			fitting = append(fitting, k.Name)
-		}
-	}
-	hint := d.Suggest(name, fitting, "kinds")
+	hint := d.Suggest(name, d.kindNames(role), "kinds")
 	if d.templates.Has(name) {
 		hint = fmt.Sprintf("%q is a template; write use: %s", name, name)
 	}
 	d.Report(v, decode.Problem{Code: schema.UnknownKind, Message: fmt.Sprintf("unknown %s %q", what, name), Hint: hint})
+}
+
+// kindNames lists the kinds of a role, or all where it is empty.
+func (d *decoder) kindNames(role Role) []string {
+	names, ok := d.byRole[role]
+	if !ok {
+		for _, k := range d.kinds {
+			if k.Role == role || role == "" {
+				names = append(names, k.Name)
+			}
+		}
+		d.byRole[role] = names
+	}
+	return names
 }
 
 func (d *decoder) wrongRole(v source.Value, k *kindEntry, role Role) {

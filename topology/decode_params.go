@@ -109,38 +109,59 @@ func (d *decoder) params(r *decode.Record, k *kindEntry) (Params, bool) {
 		given, ok = memo(d, v, "params", k.Kind, func(v source.Value) ([]ParamValue, bool) { return d.paramValues(v, k) })
 		d.Leave()
 	}
+	return NewParams(k.Kind, given), d.requiredParams(r, k) && ok
+}
+
+// requiredParams reports the params that are missing, unless an unknown one was probably
+// meant to be it.
+func (d *decoder) requiredParams(r *decode.Record, k *kindEntry) bool {
+	v, ok := r.Get("params"), true
+	var given map[string]bool
+	var meant []string
 	for i := range k.Params {
-		if p := &k.Params[i]; p.Required && !hasKey(v, p.Name) {
+		p := &k.Params[i]
+		if !p.Required {
+			continue
+		}
+		if given == nil {
+			given = keysOf(v)
+		}
+		if given[p.Name] {
+			continue
+		}
+		if ok {
 			ok = false
-			if !misspelt(v, k, p) {
-				d.missingParam(r, k, p)
+			meant = d.meantParams(v, k)
+		}
+		if !slices.Contains(meant, p.Name) {
+			d.missingParam(r, k, p)
+		}
+	}
+	return ok
+}
+
+// keysOf gives the keys of a mapping whose values are not null.
+func keysOf(v source.Value) map[string]bool {
+	keys := make(map[string]bool, v.Len())
+	for it := v.Entries(); it.Next(); {
+		if !it.Value.IsNull() {
+			keys[it.Name] = true
+		}
+	}
+	return keys
+}
+
+// meantParams lists the params that unknown ones were probably meant to be.
+func (d *decoder) meantParams(v source.Value, k *kindEntry) []string {
+	var meant []string
+	for it := v.Entries(); it.Next(); {
+		if k.param(it.Name) == nil {
+			if name := d.Closest(it.Name, k.paramNames()); name != "" {
+				meant = append(meant, name)
 			}
 		}
 	}
-	return NewParams(k.Kind, given), ok
-}
-
-func hasKey(v source.Value, name string) bool {
-	e, ok := v.Get(name)
-	return ok && !e.Value.IsNull()
-}
-
-// misspelt reports whether an unknown param was probably meant to be this one.
-func misspelt(v source.Value, k *kindEntry, p *Param) bool {
-	for it := v.Entries(); it.Next(); {
-		if k.Param(it.Name) == nil && diag.Suggest(it.Name, paramNames(k)) == p.Name {
-			return true
-		}
-	}
-	return false
-}
-
-func paramNames(k *kindEntry) []string {
-	names := make([]string, len(k.Params))
-	for i, p := range k.Params {
-		names[i] = p.Name
-	}
-	return names
+	return meant
 }
 
 func (d *decoder) missingParam(r *decode.Record, k *kindEntry, p *Param) {
@@ -157,7 +178,7 @@ func (d *decoder) missingParam(r *decode.Record, k *kindEntry, p *Param) {
 func (d *decoder) paramValues(v source.Value, k *kindEntry) ([]ParamValue, bool) {
 	given, good := make([]ParamValue, 0, v.Len()), true
 	ok := d.Fields(v, "mapping", func(e source.Entry) {
-		p := k.Param(e.Name)
+		p := k.param(e.Name)
 		if p == nil {
 			d.unknownParam(e, k)
 			good = false
@@ -171,7 +192,7 @@ func (d *decoder) paramValues(v source.Value, k *kindEntry) ([]ParamValue, bool)
 }
 
 func (d *decoder) unknownParam(e source.Entry, k *kindEntry) {
-	names := paramNames(k)
+	names := k.paramNames()
 	hint := d.Suggest(e.Name, names, "params")
 	if len(names) == 0 {
 		hint = "it has no params"

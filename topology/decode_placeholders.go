@@ -53,6 +53,13 @@ func (s *scope) unknown(name string) (decode.Problem, bool) {
 
 // valid lists the placeholders that have a value in the kind.
 func (s *scope) valid() []string {
+	if s.names == nil {
+		s.names = s.listNames()
+	}
+	return s.names
+}
+
+func (s *scope) listNames() []string {
 	names := slices.Clone(everywhere)
 	names = append(names, "regions.memory.offset", "regions.memory.size")
 	for _, p := range s.kind.Params {
@@ -97,18 +104,14 @@ func (s *scope) attachPlace(at position, sole bool) (p decode.Problem, bad bool)
 
 func (s *scope) region(name, rest string) (p decode.Problem, bad bool) {
 	region, what, _ := strings.Cut(rest, ".")
-	known := region == memoryRegion
-	for _, r := range s.kind.Template.Regions {
-		known = known || r.Name == region
-	}
-	if !known || what != "offset" && what != "size" {
+	if region != memoryRegion && !s.regions[region] || what != "offset" && what != "size" {
 		return s.unknown(name)
 	}
 	return p, false
 }
 
 func (s *scope) param(name, rest string, at position, sole bool) (p decode.Problem, bad bool) {
-	param := s.kind.Param(rest)
+	param := s.kind.param(rest)
 	if param == nil {
 		return s.unknown(name)
 	}
@@ -124,8 +127,6 @@ func (s *scope) disk(name, rest string) (p decode.Problem, bad bool) {
 	if disk == "" || what != "path" && what != "format" {
 		return misplaced(name, "is not one of a disk", `write "disks.ID.path" or "disks.ID.format"`)
 	}
-	if !slices.Contains(s.kind.disks, disk) {
-		s.kind.disks = append(s.kind.disks, disk)
-	}
+	s.kind.disks.add(disk)
 	return p, false
 }

@@ -103,16 +103,26 @@ func (d *decoder) deviceRegions(r *decode.Record, k *kindEntry) ([]Region, bool)
 	if len(kinds) == 0 {
 		return own, d.requiredRegions(r, k) && ok
 	}
-	regions := slices.Clone(kinds)
+	return overlayRegions(slices.Clone(kinds), own), ok
+}
+
+// overlayRegions puts regions over those of a kind, new ones behind them.
+func overlayRegions(regions, own []Region) []Region {
+	if len(own) == 0 {
+		return regions
+	}
+	index := make(map[string]int, len(regions))
+	for i, region := range regions {
+		index[region.Name] = i
+	}
 	for _, region := range own {
-		i := slices.IndexFunc(regions, func(k Region) bool { return k.Name == region.Name })
-		if i < 0 {
-			regions = append(regions, region)
-		} else {
+		if i, known := index[region.Name]; known {
 			regions[i] = region
+		} else {
+			regions = append(regions, region)
 		}
 	}
-	return regions, ok
+	return regions
 }
 
 // regionRules checks the names of the regions that an entry gives.
@@ -144,9 +154,13 @@ func (d *decoder) regionRules(v source.Value, k *kindEntry) bool {
 
 // requiredRegions checks that a device has the regions that its kind needs.
 func (d *decoder) requiredRegions(r *decode.Record, k *kindEntry) bool {
+	if len(k.RegionsRequired) == 0 {
+		return true
+	}
 	v, ok := r.Get("regions"), true
+	given := keysOf(v)
 	for _, name := range k.RegionsRequired {
-		if hasKey(v, name) {
+		if given[name] {
 			continue
 		}
 		ok = false

@@ -18,13 +18,19 @@ import (
 // A scope reads the texts of a kind, and knows which placeholders have a value in them.
 type scope struct {
 	*decoder
-	kind *kindEntry
+	kind    *kindEntry
+	regions map[string]bool
+	names   []string // of placeholders, once they are needed
 }
 
 // texts reads all fields of a kind that may hold placeholders. What the placeholders
 // refer to has been read before.
 func (s *scope) texts(r *decode.Record) bool {
 	t := s.kind.Template
+	s.regions = make(map[string]bool, len(t.Regions))
+	for _, region := range t.Regions {
+		s.regions[region.Name] = true
+	}
 	return all(
 		field(s.decoder, r, "args", &t.Args, s.arguments(inArgs)),
 		field(s.decoder, r, "env", &t.Env, s.variables),

@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"github.com/cosim-go/cosim/topology/internal/decode"
 	"github.com/cosim-go/cosim/topology/internal/merge"
 	"github.com/cosim-go/cosim/topology/internal/report"
 	"github.com/cosim-go/cosim/topology/internal/source"
@@ -61,7 +60,7 @@ func (d *decoder) meantSections(v source.Value) []*schema.Section {
 
 func (d *decoder) tryTemplate(t *merge.Template, s *schema.Section) *report.Sink {
 	trial := *d
-	trial.Context = &decode.Context{Sink: &report.Sink{}, Budget: d.Budget, Partial: true}
+	trial.Context = d.Trial()
 	trial.Enter("templates")
 	trial.Enter(t.Name)
 	switch s {

@@ -14,18 +14,20 @@ type decoder struct {
 
 	templates  *merge.Templates
 	kinds      map[string]*kindEntry
-	incomplete bool // a document could not be read, so that kinds may be missing
+	byRole     map[Role][]string // names of kinds, as they are needed
+	incomplete bool              // a document could not be read, so that kinds may be missing
 
 	memo      map[memoKey]any
 	artifacts map[string]artifactUse // by path, of the present document's machines
-	origins   map[diag.Pos]*source.Via
+	origins   map[diag.Pos][]diag.Related
 	names     nameSet
 }
 
 // model decodes all documents. The machines of the first are the model's.
 func (d *decoder) model(documents *Documents) *Model {
-	d.origins = make(map[diag.Pos]*source.Via)
+	d.origins, d.byRole = make(map[diag.Pos][]diag.Related), make(map[Role][]string)
 	m := &Model{File: documents.name, Files: documents.set.Names, origins: d.origins}
+	d.memo, d.artifacts = make(map[memoKey]any), make(map[string]artifactUse)
 	d.collectKinds(documents)
 	for i, document := range documents.set.Documents {
 		d.memo, d.artifacts = make(map[memoKey]any), make(map[string]artifactUse)

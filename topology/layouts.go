@@ -71,7 +71,7 @@ func (p *placer) report(m *Machine, problem *layout.PlaceError) {
 	if r := p.places[problem.Index]; r != nil {
 		what, pos = fmt.Sprintf("region %q", r.Name), r.Pos
 	}
-	d := diag.Diagnostic{Pos: pos, Err: problem.Err, Related: decode.BroughtIn(p.model.origins[pos])}
+	d := diag.Diagnostic{Pos: pos, Err: problem.Err, Related: p.model.origins[pos]}
 	switch problem.Err {
 	case layout.ErrSize:
 		d.Code = schema.RegionSize
@@ -101,6 +101,6 @@ func (d *decoder) noteOrigin(pos diag.Pos, v source.Value) {
 		return
 	}
 	if _, known := d.origins[pos]; !known {
-		d.origins[pos] = v.Via()
+		d.origins[pos] = decode.BroughtIn(v.Via())
 	}
 }

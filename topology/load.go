@@ -33,6 +33,8 @@ type Documents struct {
 	kinds  []*Kind
 	set    *imports.Set
 	budget *source.Budget
+
+	kindNames map[string]bool // nil until it is needed
 }
 
 // Read reads the document called name and, recursively, what it imports. A file is read
@@ -78,17 +80,18 @@ func (d *Documents) Merge() (*Merged, diag.List) {
 
 // isKind reports whether a kind of that name is defined anywhere.
 func (d *Documents) isKind(name string) bool {
-	for _, k := range d.kinds {
-		if k.Name == name {
-			return true
+	if d.kindNames == nil {
+		d.kindNames = make(map[string]bool)
+		for _, k := range d.kinds {
+			d.kindNames[k.Name] = true
+		}
+		for _, document := range d.set.Documents {
+			for it := document.Fields.Get("kinds").Entries(); it.Next(); {
+				d.kindNames[it.Name] = true
+			}
 		}
 	}
-	for _, document := range d.set.Documents {
-		if _, ok := document.Fields.Get("kinds").Get(name); ok {
-			return true
-		}
-	}
-	return false
+	return d.kindNames[name]
 }
 
 // Expand checks every rule, expands counts and identifiers, puts defaults in and gives

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/topology/diag"
-	"github.com/cosim-go/cosim/topology/internal/source"
 	"github.com/cosim-go/cosim/topology/layout"
 )
 
@@ -16,7 +15,7 @@ type Model struct {
 	Files    []string   // every document read, in the order of reading
 	Machines []*Machine // in order of declaration
 
-	origins map[diag.Pos]*source.Via // how regions came in that were not written in place
+	origins map[diag.Pos][]diag.Related // the `use` that brought in a region or memory
 }
 
 // A Machine is one simulated computer.

@@ -26,9 +26,18 @@ type Context struct {
 	// Partial makes required fields optional, for templates that nobody uses.
 	Partial bool
 
-	path      []step
-	records   []*Record // free ones
-	suggested int
+	path     []step
+	records  []*Record // free ones
+	compared *int      // names, for suggestions
+}
+
+// Trial is a context for an attempt whose problems may be dropped: its own sink and path,
+// the bounds of c.
+func (c *Context) Trial() *Context {
+	if c.compared == nil {
+		c.compared = new(int)
+	}
+	return &Context{Sink: &report.Sink{}, Budget: c.Budget, Partial: true, compared: c.compared}
 }
 
 type step struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cosim-go/cosim/topology/diag"
 	"github.com/cosim-go/cosim/topology/internal/source"
 	"github.com/cosim-go/cosim/topology/schema"
 )
@@ -159,17 +158,18 @@ func (c *Context) Uncertain(at source.Value) bool {
 }
 
 func (c *Context) unknownField(e source.Entry, s *schema.Section, r *Record) {
-	hint := c.Suggest(e.Name, s.Names(), "fields")
-	if meant := diag.Suggest(e.Name, s.Names()); meant != "" {
-		r.Meant = append(r.Meant, meant)
-	} else if owner := ownerOf(e.Name, s); owner != "" {
-		hint = fmt.Sprintf("%q is a field of %s", e.Name, owner)
-	}
-	c.Report(e.Key(), Problem{
+	meant := c.Closest(e.Name, s.Names())
+	p := Problem{
 		Code:    schema.UnknownField,
 		Message: fmt.Sprintf("unknown field %q in %s", e.Name, s.Name),
-		Hint:    hint,
-	})
+		Hint:    hint(meant, s.Names(), "fields"),
+	}
+	if meant != "" {
+		r.Meant = append(r.Meant, meant)
+	} else if owner := ownerOf(e.Name, s); owner != "" {
+		p.Hint = fmt.Sprintf("%q is a field of %s", e.Name, owner)
+	}
+	c.Report(e.Key(), p)
 }
 
 // ownerOf finds a section that has a field of this name.

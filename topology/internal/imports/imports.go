@@ -40,8 +40,15 @@ type reader struct {
 	context   *decode.Context
 	set       *Set
 
-	done  map[string]bool // by canonical name: read to its end
-	stack []visit         // being read, the top-level document first
+	opened map[string]opened // by path
+	done   map[string]bool   // by canonical name: read to its end
+	stack  []visit           // being read, the top-level document first
+}
+
+// opened is what came of opening a path.
+type opened struct {
+	canonical string
+	err       error
 }
 
 type visit struct {
@@ -55,9 +62,10 @@ func Read(open Source, name string, resources []string, budget *source.Budget, s
 	r := &reader{
 		open: open, resources: resources, budget: budget, set: &Set{},
 		context: &decode.Context{Sink: sink, Budget: budget},
+		opened:  make(map[string]opened),
 		done:    make(map[string]bool),
 	}
-	data, canonical, err := open(name)
+	data, canonical, err := r.openOnce(name)
 	if err != nil {
 		r.set.Incomplete = true
 		sink.Add(unreadable(name, err))
@@ -65,6 +73,20 @@ func Read(open Source, name string, resources []string, budget *source.Budget, s
 	}
 	r.document(visit{name: name, canonical: canonical}, data)
 	return r.set
+}
+
+// openOnce opens a path, unless it was opened before: then there is no data, since its
+// file has been read or is being read.
+func (r *reader) openOnce(name string) (data []byte, canonical string, err error) {
+	if o, known := r.opened[name]; known {
+		return nil, o.canonical, o.err
+	}
+	data, canonical, err = r.open(name)
+	if canonical == "" {
+		canonical = path.Clean(name)
+	}
+	r.opened[name] = opened{canonical, err}
+	return data, canonical, err
 }
 
 func unreadable(name string, err error) diag.Diagnostic {
@@ -86,9 +108,6 @@ func reason(err error) string {
 
 func (r *reader) document(v visit, data []byte) {
 	r.set.Names = append(r.set.Names, v.name)
-	if v.canonical == "" {
-		v.canonical = path.Clean(v.name)
-	}
 	importer := r.context // which is inside its own imports
 	r.context = &decode.Context{Sink: importer.Sink, Budget: r.budget}
 	defer func() { r.context = importer }()
@@ -157,7 +176,7 @@ func (r *reader) follow(item source.Value) {
 	importer := r.stack[len(r.stack)-1].name
 	var tried []string
 	for _, candidate := range r.candidates(importer, name) {
-		data, canonical, err := r.open(candidate)
+		data, canonical, err := r.openOnce(candidate)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			tried = append(tried, candidate)
@@ -182,9 +201,6 @@ func (r *reader) follow(item source.Value) {
 }
 
 func (r *reader) visit(v visit, data []byte) {
-	if v.canonical == "" {
-		v.canonical = path.Clean(v.name)
-	}
 	if r.done[v.canonical] {
 		return
 	}

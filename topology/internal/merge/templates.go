@@ -22,6 +22,7 @@ type Templates struct {
 	inOrder    []*Template
 	incomplete bool
 	isKind     func(name string) bool
+	allNames   []string
 }
 
 // A Template is a named mapping.
@@ -118,12 +119,14 @@ func (t *Templates) find(at source.Value) *Template {
 	return t.byName[at.Text()]
 }
 
+// names lists all templates, once all of them are known.
 func (t *Templates) names() []string {
-	names := make([]string, len(t.inOrder))
-	for i, template := range t.inOrder {
-		names[i] = template.Name
+	if t.allNames == nil {
+		for _, template := range t.inOrder {
+			t.allNames = append(t.allNames, template.Name)
+		}
 	}
-	return names
+	return t.allNames
 }
 
 // Has reports whether there is a template of this name.

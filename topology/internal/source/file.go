@@ -24,7 +24,7 @@ type File struct {
 
 	data    []byte  // without a byte order mark
 	starts  []start // nil where the parser counts lines as everyone does
-	offsets []int   // of the lines, made when first needed
+	offsets []int32 // of the lines, made when first needed
 	root    *yaml.Node
 	budget  *Budget
 }
@@ -47,16 +47,27 @@ func (f *File) position(line, column int) diag.Pos {
 }
 
 // lines gives the offsets of the lines in bytes.
-func (f *File) lines() []int {
+func (f *File) lines() []int32 {
 	if f.offsets == nil {
 		f.offsets = append(f.offsets, 0)
 		for i, c := range f.data {
 			if c == '\n' {
-				f.offsets = append(f.offsets, i+1)
+				f.offsets = append(f.offsets, int32(i+1)) // at most schema.MaxFile
 			}
 		}
 	}
 	return f.offsets
+}
+
+func (f *File) lineLength(n int) int {
+	lines := f.lines()
+	switch {
+	case n < 1 || n > len(lines):
+		return 0
+	case n == len(lines):
+		return len(f.data) - int(lines[n-1])
+	}
+	return int(lines[n] - lines[n-1])
 }
 
 // lineAt gives a line, counting from 1, without its end. It gives "" behind the last.
@@ -68,8 +79,15 @@ func (f *File) lineAt(n int) string {
 	return strings.TrimSuffix(string(line), "\r")
 }
 
-// from gives what is left of the line at a position.
+// longLine is the length in bytes above which a line is not searched for the place of a
+// problem in it, since it may have very many.
+const longLine = 1 << 12
+
+// from gives what is left of the line at a position, and "" in a long line.
 func (f *File) from(pos diag.Pos) string {
+	if f.lineLength(pos.Line) > longLine {
+		return ""
+	}
 	line := f.lineAt(pos.Line)
 	for n := 1; n < pos.Column && line != ""; n++ {
 		_, size := utf8.DecodeRuneInString(line)
