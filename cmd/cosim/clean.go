@@ -32,6 +32,9 @@ is touched. What a device wrote into its own output directory stays.`,
 }
 
 func (c *cli) clean(name, runDir string) error {
+	if name == "" {
+		return usage("the session name is empty")
+	}
 	env, err := execenv.Gather(nil)
 	if err != nil {
 		return refused(err.Error())
@@ -46,7 +49,10 @@ func (c *cli) clean(name, runDir string) error {
 	}
 	swept, err := launch.Clean(names)
 	var live *session.LiveError
+	var refusal *launch.RefusedError
 	switch {
+	case errors.As(err, &refusal):
+		return launchError(err)
 	case errors.As(err, &live):
 		return refused(live.Error(), "end it first, with Ctrl-C or SIGTERM to that process")
 	case errors.Is(err, fs.ErrNotExist):

@@ -110,6 +110,7 @@ func Run(ctx context.Context, p *plan.Plan, opts *Options) (*Result, error) {
 		return nil, err
 	}
 	result, err := r.execute(ctx)
+	r.settle()
 	cleanup := r.sweepAfter()
 	if err != nil {
 		r.end(exitCode(err), err.Error(), nil)

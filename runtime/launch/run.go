@@ -71,11 +71,15 @@ func (r *run) begin() error {
 			return err
 		}
 	}
-	return errors.Join(
+	err = errors.Join(
 		session.WriteState(r.layout.StateFile(), state),
 		session.WriteFile(r.layout.PlanFile(), write),
 		session.WriteLayout(r.layout.LayoutFile(), *r.plan.Launch.Layout()),
 	)
+	if err != nil {
+		return err
+	}
+	return r.lock.Remember()
 }
 
 // execute makes what the processes need and runs them.

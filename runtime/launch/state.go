@@ -26,7 +26,7 @@ func (r *run) processEvent(e supervise.Event) {
 	switch {
 	case phase != r.state.Phase || wait <= 0:
 		r.state.Phase = phase
-		r.save()
+		_ = r.save()
 	case r.later == nil:
 		r.later = time.AfterFunc(wait, r.saveLater)
 	}
@@ -37,7 +37,7 @@ func (r *run) saveLater() {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
 	if r.later != nil && r.state.Phase != session.Ended {
-		r.save()
+		_ = r.save()
 	}
 }
 
@@ -80,16 +80,25 @@ func (r *run) phase() session.Phase {
 }
 
 // save writes session.json. It is a record for others: a failure to write it does not
-// end the session, and is said once, at the end.
-func (r *run) save() {
+// end the session, and is said at the end.
+func (r *run) save() error {
+	r.cancelSave()
+	r.saved = time.Now()
+	return session.WriteState(r.layout.StateFile(), r.state)
+}
+
+func (r *run) cancelSave() {
 	if r.later != nil {
 		r.later.Stop()
 		r.later = nil
 	}
-	r.saved = time.Now()
-	if err := session.WriteState(r.layout.StateFile(), r.state); err != nil {
-		r.tell(Event{Warning: "writing session.json: " + err.Error()})
-	}
+}
+
+// settle returns when session.json is not being written, and will not be before the end.
+func (r *run) settle() {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	r.cancelSave()
 }
 
 // end writes the last state of the session.
@@ -104,5 +113,7 @@ func (r *run) end(code int, failure string, processes []supervise.ProcessState) 
 			r.state.Processes = append(r.state.Processes, processRecord(p))
 		}
 	}
-	r.save()
+	if err := r.save(); err != nil {
+		r.tell(Event{Warning: "writing session.json: " + err.Error()})
+	}
 }

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/cosim-go/cosim/runtime/session"
@@ -51,12 +52,16 @@ func (r *run) dropSnapshots() error {
 
 // Clean removes everything of a session that is not running: processes that a killed
 // supervisor left, pools, overlays, sockets, records, and what is empty then. The error
-// is a [*session.LiveError] where the session is running, and wraps fs.ErrNotExist where
-// there is none.
+// is a [*session.LiveError] where the session is running, wraps fs.ErrNotExist where there
+// is none, and is a [*RefusedError] where the run directory cannot be used.
 func Clean(l session.Layout) (session.Swept, error) {
 	lock, err := session.AcquireExisting(l)
-	if err != nil {
+	var live *session.LiveError
+	switch {
+	case errors.As(err, &live), errors.Is(err, fs.ErrNotExist):
 		return session.Swept{}, err
+	case err != nil:
+		return session.Swept{}, refusedBy(err)
 	}
 	defer lock.Release()
 	return lock.Sweep(session.SweepOptions{Records: true})

@@ -82,6 +82,13 @@ func (c *checker) session() {
 	for _, err := range l.CheckDirs() {
 		c.refuse(Problem{err.Error(), "choose another place: --run-dir, --pool-dir, or XDG_RUNTIME_DIR for sockets"})
 	}
+	ids := make([]string, len(c.plan.Launch.Machines))
+	for i := range c.plan.Launch.Machines {
+		ids[i] = c.plan.Launch.Machines[i].ID
+	}
+	for _, err := range l.CheckPools(ids) {
+		c.refuse(Problem{err.Error(), "choose another place with --pool-dir, or remove the file"})
+	}
 	status, err := session.Inspect(l)
 	switch {
 	case err != nil:

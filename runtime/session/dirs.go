@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,7 +36,40 @@ func (k *Lock) MakePoolDir() error {
 	if err := removeLink(k.run, memoryName); err != nil {
 		return err
 	}
-	return os.Symlink(k.layout.PoolDir, k.layout.MemoryLink())
+	if err := os.Symlink(k.layout.PoolDir, k.layout.MemoryLink()); err != nil {
+		return err
+	}
+	k.made = true
+	return nil
+}
+
+// CheckPools reports the pool files of machines that are there and not the session's:
+// somebody else's, or those of another session that was given the same pool directory.
+// It changes nothing.
+func (l Layout) CheckPools(machines []string) []error {
+	if l.linkedTo(l.PoolDir) {
+		return nil
+	}
+	var problems []error
+	for _, m := range machines {
+		if _, err := os.Lstat(l.Pool(m)); err == nil {
+			problems = append(problems, fmt.Errorf("pool of machine %q: %q is there already, and is not this session's", m, l.Pool(m)))
+		}
+	}
+	return problems
+}
+
+// ownsPools reports whether the pools in a directory are known to be of a session of
+// this run directory: by the directory's name, or by the link to it.
+func (l Layout) ownsPools(poolDir string) bool {
+	return strings.HasSuffix(filepath.Base(poolDir), "-"+l.Hash) || l.linkedTo(poolDir)
+}
+
+// linkedTo reports whether the run directory links to a pool directory. The link is made
+// before the pools and removed after them.
+func (l Layout) linkedTo(poolDir string) bool {
+	target, err := os.Readlink(l.MemoryLink())
+	return err == nil && target == poolDir
 }
 
 // removeLink removes a symbolic link, and nothing else.
@@ -60,7 +94,8 @@ func (k *Lock) MakeSocketDir() error {
 }
 
 // CheckDirs reports which directories of the session could not be made or used: one of
-// another user, one that others can write to, a missing parent. It changes nothing.
+// another user, one that others can write to, a missing parent, a run directory with
+// files that a session would replace and none has made. It changes nothing.
 func (l Layout) CheckDirs() []error {
 	dirs := []struct{ what, path string }{{"run directory", l.RunDir}, {"pool directory", l.PoolDir}}
 	if l.SocketDir != l.RunDir {
@@ -72,7 +107,24 @@ func (l Layout) CheckDirs() []error {
 			problems = append(problems, fmt.Errorf("%s: %w", d.what, err))
 		}
 	}
+	if name := l.foreignRecord(); name != "" {
+		problems = append(problems, fmt.Errorf("run directory: %q holds a %s that is no session's", l.RunDir, name))
+	}
 	return problems
+}
+
+// foreignRecord names a file of a run directory that never was one, which has the name
+// of a session's.
+func (l Layout) foreignRecord() string {
+	if _, err := os.Lstat(l.LockFile()); err == nil {
+		return ""
+	}
+	for _, name := range []string{stateName, planName, layoutName, memoryName} {
+		if _, err := os.Lstat(filepath.Join(l.RunDir, name)); err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 func (l Layout) checkDir(path string) error {

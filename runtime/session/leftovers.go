@@ -26,6 +26,14 @@ type machineLeftovers struct {
 	files    []string // absolute paths of regions that are files of their own
 }
 
+// Remember reads the plan that this session has recorded, so that what it names is
+// removed at the end even if the record is gone by then.
+func (k *Lock) Remember() error {
+	left, err := readLeftovers(k.layout)
+	k.wrote = left
+	return err
+}
+
 // planned is the part of plan.json that names what a session makes.
 type planned struct {
 	Launch struct {

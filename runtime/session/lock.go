@@ -16,7 +16,9 @@ import (
 type Lock struct {
 	layout Layout
 	lock   *flock.Lock
-	run    *os.Root // the run directory
+	run    *os.Root   // the run directory
+	made   bool       // the pool directory is in use by this session
+	wrote  *leftovers // what the plan that this session recorded names, or nil
 }
 
 // A LiveError says that the session is running already.
@@ -57,11 +59,15 @@ func Acquire(l Layout) (*Lock, error) {
 }
 
 // AcquireExisting takes the lock of a session that has run before. The error wraps
-// fs.ErrNotExist where there is no run directory.
+// fs.ErrNotExist where there is no run directory, or a directory that never was one.
 func AcquireExisting(l Layout) (*Lock, error) {
 	run, err := owned.Open(l.RunDir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the run directory: %w", err)
+	}
+	if _, err := run.Lstat(lockName); err != nil {
+		run.Close()
+		return nil, fmt.Errorf("looking for a session in %q: %w", l.RunDir, err)
 	}
 	return acquire(l, run)
 }

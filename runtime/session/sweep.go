@@ -42,9 +42,12 @@ func (s Swept) Empty() bool { return len(s.Killed) == 0 && len(s.Removed) == 0 }
 // empty then. What could not be removed is in the error, and does not stop the rest.
 func (k *Lock) Sweep(opts SweepOptions) (Swept, error) {
 	s := &sweep{lock: k, layout: k.layout, opts: opts}
-	left, err := readLeftovers(k.layout)
-	if err != nil {
-		return s.done, err
+	left := k.wrote
+	if left == nil {
+		var err error
+		if left, err = readLeftovers(k.layout); err != nil {
+			return s.done, err
+		}
 	}
 	s.processes(left)
 	if left != nil {
@@ -104,9 +107,11 @@ func (s *sweep) sockets(left *leftovers) {
 	s.removeDir(left.socketDir)
 }
 
-// memory removes pools, region files, and the link to the pool directory.
+// memory removes pools, region files, and the link to the pool directory. A directory
+// that was given to the session may by now serve another one, so pools in it are left
+// alone unless they are known to be of this one.
 func (s *sweep) memory(left *leftovers) {
-	if left.poolDir != "" {
+	if left.poolDir != "" && (s.lock.made || s.layout.ownsPools(left.poolDir)) {
 		s.inDir(left.poolDir, func(dir *os.Root) {
 			for _, m := range left.machines {
 				s.remove(dir, left.poolDir, m.id+".pool", fs.FileMode.IsRegular)
