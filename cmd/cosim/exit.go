@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -39,13 +40,17 @@ func refused(msg string, hints ...string) error {
 }
 
 // report prints an error of a command and returns the exit code it calls for. An
-// error that is no exitError comes from reading the command line.
+// error that is no exitError comes from writing what was asked for, or else from reading
+// the command line.
 func report(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
 	var exit *exitError
-	if !errors.As(err, &exit) {
+	var output *fs.PathError
+	if !errors.As(err, &exit) && errors.As(err, &output) {
+		exit = &exitError{code: exitFailed, msg: "printing the output: " + output.Err.Error()}
+	} else if exit == nil {
 		exit = &exitError{code: exitUsage, msg: err.Error(), hints: []string{"see cosim --help"}}
 	}
 	if exit.msg != "" {

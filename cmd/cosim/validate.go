@@ -49,7 +49,9 @@ func (c *cli) validate(files []string, pageText string) error {
 	}
 	if c.format != "json" {
 		for _, line := range good {
-			fmt.Fprintln(c.stdout, line)
+			if _, err := fmt.Fprintln(c.stdout, line); err != nil {
+				return err
+			}
 		}
 	}
 	if all.HasErrors() {
