@@ -5,12 +5,12 @@
 
 SHELL       := /bin/sh
 GO          ?= go
-MODULES     := topology adapters runtime relay resources cmd/cosim examples/inspect examples/loopback examples/pci-dma/check
+MODULES     := topology adapters runtime relay resources cmd/cosim examples/inspect examples/loopback examples/pci-dma/check scripts/mutants
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 COSIM       := build/cosim
 SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')
 
-.PHONY: help build demo test check fmt vet unit e2e alone fuzz mutants bench clean
+.PHONY: help build demo test check fmt vet unit e2e alone fuzz mutants requirements bench clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -59,7 +59,10 @@ fuzz: ## fuzz every target for 60 s
 	@scripts/fuzz "$(MODULES)" $${FUZZTIME:-60s}
 
 mutants: ## break a rule of each requirement; some test has to notice
-	@scripts/mutants
+	@$(GO) run -C scripts/mutants .
+
+requirements: ## print which tests show each requirement
+	@$(GO) run -C scripts/mutants . -requirements
 
 bench: ## run the benchmarks
 	@scripts/each "topology runtime" $(GO) test -run '^$$' -bench . ./...

@@ -19,7 +19,6 @@ type end struct {
 	message        string
 }
 
-// Requirements: X3, X5.
 var ends = []end{
 	{"device", "exit 0", "before", "", EndedEarly, 0, "", `device "d" (test-device) exited with status 0 after TIME, before it was ready; last line of its log: bye`},
 	{"device", "exit 1", "before", "", EndedEarly, 1, "", `device "d" (test-device) exited with status 1 after TIME, before it was ready; last line of its log: bye`},
@@ -49,6 +48,8 @@ var ends = []end{
 
 // The other process of each row goes on until it is told to stop, so that the row's own
 // is the one that decides.
+//
+// Requirements: X3, X5.
 func TestEnds(t *testing.T) {
 	for _, e := range ends {
 		name := e.who + " ends by " + e.how + " " + e.when + " it is ready"

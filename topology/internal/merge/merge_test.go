@@ -12,8 +12,6 @@ import (
 
 // mergeCases is the table of the merge: what a machine looks like once all of its `use`
 // are resolved.
-//
-// Requirements: T6
 var mergeCases = []struct {
 	name, templates, machine, want string
 }{
@@ -74,6 +72,7 @@ var mergeCases = []struct {
 	{"aliases are followed", `{t: &t {vhost: {params: {a: 1}}}, u: *t}`, `{use: u, vhost: {params: {b: 2}}}`, `{vhost: {params: {a: 1, b: 2}}}`},
 }
 
+// Requirement: T6
 func TestMergeTable(t *testing.T) {
 	for _, c := range mergeCases {
 		t.Run(c.name, func(t *testing.T) {
