@@ -116,17 +116,11 @@ func (d *decoder) params(r *decode.Record, k *kindEntry) (Params, bool) {
 // meant to be it.
 func (d *decoder) requiredParams(r *decode.Record, k *kindEntry) bool {
 	v, ok := r.Get("params"), true
-	var given map[string]bool
+	given := keySet{of: v}
 	var meant []string
 	for i := range k.Params {
 		p := &k.Params[i]
-		if !p.Required {
-			continue
-		}
-		if given == nil {
-			given = keysOf(v)
-		}
-		if given[p.Name] {
+		if !p.Required || given.has(p.Name) {
 			continue
 		}
 		if ok {
@@ -140,15 +134,27 @@ func (d *decoder) requiredParams(r *decode.Record, k *kindEntry) bool {
 	return ok
 }
 
-// keysOf gives the keys of a mapping whose values are not null.
-func keysOf(v source.Value) map[string]bool {
-	keys := make(map[string]bool, v.Len())
-	for it := v.Entries(); it.Next(); {
-		if !it.Value.IsNull() {
-			keys[it.Name] = true
+// A keySet tells which keys of a mapping have values that are not null.
+type keySet struct {
+	of    source.Value
+	known map[string]bool // of a large mapping, once it is needed
+}
+
+// few is the number of keys up to which a mapping is searched from its start.
+const few = 16
+
+func (s *keySet) has(name string) bool {
+	if s.of.Len() <= few {
+		e, ok := s.of.Get(name)
+		return ok && !e.Value.IsNull()
+	}
+	if s.known == nil {
+		s.known = make(map[string]bool, s.of.Len())
+		for it := s.of.Entries(); it.Next(); {
+			s.known[it.Name] = !it.Value.IsNull()
 		}
 	}
-	return keys
+	return s.known[name]
 }
 
 // meantParams lists the params that unknown ones were probably meant to be.

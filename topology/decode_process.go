@@ -154,13 +154,10 @@ func (d *decoder) regionRules(v source.Value, k *kindEntry) bool {
 
 // requiredRegions checks that a device has the regions that its kind needs.
 func (d *decoder) requiredRegions(r *decode.Record, k *kindEntry) bool {
-	if len(k.RegionsRequired) == 0 {
-		return true
-	}
 	v, ok := r.Get("regions"), true
-	given := keysOf(v)
+	given := keySet{of: v}
 	for _, name := range k.RegionsRequired {
-		if given[name] {
+		if given.has(name) {
 			continue
 		}
 		ok = false
