@@ -104,7 +104,7 @@ func Run(ctx context.Context, p *plan.Plan, opts *Options) (*Result, error) {
 	defer lock.Release()
 	r.lock = lock
 	if err := r.sweepBefore(); err != nil {
-		return nil, err
+		return nil, refusedUnread(err)
 	}
 	if err := r.begin(); err != nil {
 		return nil, err

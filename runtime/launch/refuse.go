@@ -7,6 +7,7 @@ import (
 
 	"github.com/cosim-go/cosim/runtime/plan"
 	"github.com/cosim-go/cosim/runtime/preflight"
+	"github.com/cosim-go/cosim/runtime/supervise"
 	"github.com/cosim-go/cosim/topology"
 )
 
@@ -51,6 +52,9 @@ func (r *run) refuse(ctx context.Context) error {
 	}
 	if problems := refuseMissing(r.plan); problems != nil {
 		return &RefusedError{Problems: problems}
+	}
+	if err := supervise.Check(r.plan.Launch.Processes); err != nil {
+		return refusedBy(err)
 	}
 	report := preflight.Check(ctx, r.plan, &preflight.Options{Overcommit: r.opts.Overcommit, StrictMemory: r.opts.StrictMemory})
 	if len(report.Problems) > 0 {

@@ -64,5 +64,16 @@ func Clean(l session.Layout) (session.Swept, error) {
 		return session.Swept{}, refusedBy(err)
 	}
 	defer lock.Release()
-	return lock.Sweep(session.SweepOptions{Records: true})
+	swept, err := lock.Sweep(session.SweepOptions{Records: true})
+	return swept, refusedUnread(err)
+}
+
+// refusedUnread makes a refusal of the error of a sweep that removed nothing, since it
+// could not know what was left.
+func refusedUnread(err error) error {
+	var unreadable *session.UnreadableError
+	if errors.As(err, &unreadable) {
+		return refusedBy(unreadable)
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -22,15 +21,20 @@ func (p *Plan) check() error {
 			return fmt.Errorf("%q is not an absolute path", path)
 		}
 	}
-	if l.Session.Name == "" {
-		return errors.New("the session has no name")
+	if !identifier.MatchString(l.Session.Name) {
+		return fmt.Errorf("%q is not the name of a session", l.Session.Name)
 	}
 	for i := range p.Images {
 		if err := p.Images[i].check(); err != nil {
 			return err
 		}
 	}
+	machines := map[string]bool{}
 	for i := range l.Machines {
+		if id := l.Machines[i].ID; machines[id] {
+			return fmt.Errorf("machine %q stands there twice", id)
+		}
+		machines[l.Machines[i].ID] = true
 		if err := l.Machines[i].check(&l.Session); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/cosim-go/cosim/topology/layout"
 )
@@ -57,6 +58,11 @@ func describe(data []byte, err error) error {
 		at = syntax.Offset
 	case errors.As(err, &typed):
 		at = typed.Offset
+		field := "the plan"
+		if typed.Field != "" {
+			field = strconv.Quote(typed.Field)
+		}
+		err = fmt.Errorf("%s cannot be a JSON %s", field, typed.Value)
 	}
 	if at < 0 || at > int64(len(data)) {
 		return err

@@ -140,7 +140,7 @@ func TestReadRefuses(t *testing.T) {
 		want string
 	}{
 		"nothing":              {nil, "unexpected end of JSON input"},
-		"a list":               {[]byte("[1]"), "cannot unmarshal array"},
+		"a list":               {[]byte("[1]"), "line 1: the plan cannot be a JSON array"},
 		"another document":     {[]byte("{}"), "no launch.version"},
 		"an unknown field":     {bytes.Replace(good, []byte(`"dir"`), []byte(`"dri"`), 1), `unknown field "dri"`},
 		"a broken text":        {good[:len(good)/2], "line "},
@@ -148,7 +148,9 @@ func TestReadRefuses(t *testing.T) {
 		"another version":      {change(func(p *Plan) { p.Launch.Version = 2 }), "its version is 2, this cosim executes version 1"},
 		"another page size":    {change(func(p *Plan) { p.Launch.Env.PageSize = 65536 }), "page size of 65536 bytes, this host has 4096"},
 		"a relative path":      {change(func(p *Plan) { p.Launch.Session.RunDir = "r" }), `"r" is not an absolute path`},
-		"no session name":      {change(func(p *Plan) { p.Launch.Session.Name = "" }), "has no name"},
+		"no session name":      {change(func(p *Plan) { p.Launch.Session.Name = "a/.." }), `"a/.." is not the name of a session`},
+		"a machine twice":      {change(func(p *Plan) { p.Launch.Machines = append(p.Launch.Machines, p.Launch.Machines[0]) }), "stands there twice"},
+		"a text for a number":  {bytes.Replace(good, []byte(`"page_size": 4096`), []byte(`"page_size": "4K"`), 1), `"launch.env.page_size" cannot be a JSON string`},
 		"a process twice":      {change(func(p *Plan) { p.Launch.Processes[1].ID = "m/d" }), `"m/d" stands there twice`},
 		"a dependency behind":  {change(func(p *Plan) { p.Launch.Processes[0].DependsOn = []string{"m/vhost"} }), "does not stand before it"},
 		"a channel of one end": {change(func(p *Plan) { p.Launch.Processes[0].FDs = nil }), "stands in 1 processes"},

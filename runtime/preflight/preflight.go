@@ -79,7 +79,8 @@ func (c *checker) session() {
 		Name: s.Name, Hash: session.Hash(s.RunDir), RunDir: s.RunDir, PoolDir: s.PoolDir,
 		Workspace: s.Workspace, SocketDir: s.SocketDir,
 	}
-	for _, err := range l.CheckDirs() {
+	unusable := l.CheckDirs()
+	for _, err := range unusable {
 		c.refuse(Problem{err.Error(), "choose another place: --run-dir, --pool-dir, or XDG_RUNTIME_DIR for sockets"})
 	}
 	ids := make([]string, len(c.plan.Launch.Machines))
@@ -91,6 +92,8 @@ func (c *checker) session() {
 	}
 	status, err := session.Inspect(l)
 	switch {
+	case err != nil && unusable != nil:
+		// What keeps us from looking has been said.
 	case err != nil:
 		c.refuseErr(err)
 	case status.Live:

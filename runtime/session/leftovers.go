@@ -26,6 +26,25 @@ type machineLeftovers struct {
 	files    []string // absolute paths of regions that are files of their own
 }
 
+// An UnreadableError says that the plan of the session before cannot be read, so that
+// nobody knows what that session has left.
+type UnreadableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("reading the plan of the session before, %q: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the error of the reading.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// Hint says what to do about it.
+func (e *UnreadableError) Hint() string {
+	return "look for what that session may have left, then remove the file"
+}
+
 // Remember reads the plan that this session has recorded, so that what it names is
 // removed at the end even if the record is gone by then.
 func (k *Lock) Remember() error {
@@ -66,11 +85,11 @@ func readLeftovers(l Layout) (*leftovers, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, &UnreadableError{l.PlanFile(), err}
 	}
 	var p planned
 	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, fmt.Errorf("reading the plan of the session before, %q: %w", l.PlanFile(), err)
+		return nil, &UnreadableError{l.PlanFile(), err}
 	}
 	s := &p.Launch.Session
 	left := &leftovers{name: s.Name}

@@ -41,6 +41,13 @@ func parse(procs []plan.Process) ([]*spec, error) {
 	return specs, errors.Join(problems...)
 }
 
+// Check reports everything in the processes of a plan that would keep [Run] from running
+// them: a plan may have been edited by hand. It starts nothing.
+func Check(procs []plan.Process) error {
+	_, err := parse(procs)
+	return err
+}
+
 func parseProcess(p *plan.Process) (*spec, error) {
 	s := &spec{Process: *p}
 	var problems []error
