@@ -57,7 +57,7 @@ func (s *session) failEnded(p *process) {
 // failed.
 func deviceBefore(vhost *process) string {
 	for _, d := range vhost.machine.devices {
-		if d.exited {
+		if d.exited && d.endedAt.Before(vhost.endedAt) {
 			_, name, _ := strings.Cut(d.ID, "/")
 			return fmt.Sprintf("device %q %s, before its vhost", name, ending(d.status, d.after(d.endedAt)))
 		}
