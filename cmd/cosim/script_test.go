@@ -108,7 +108,7 @@ func plain(text, work string) string {
 }
 
 // patience bounds what real processes may take on a machine that is busy with others.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
