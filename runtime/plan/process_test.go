@@ -73,3 +73,44 @@ func TestAPlanHasThePoolsRegions(t *testing.T) {
 	require.Equal(t, []string{"memory", "n0.bar", "n1.bar"}, names)
 	require.Equal(t, []uint64{0, 4 << 20, 6 << 20}, offsets)
 }
+
+// Requirements: X1, X3. A plan tells the facts of the host that it was made for, and the
+// layout that it leads to.
+func TestAPlanHasTheFactsOfItsHost(t *testing.T) {
+	in := input(t, kinds+"machines:\n  - {id: m, vhost: {kind: host, memory: 4M}}\n", newHost("host-sim"))
+	in.Env.Path = []string{"/bin", "/opt/sim/bin"}
+	in.Env.DiskLockDir = "/var/locks"
+	p, list := plan.Make(in)
+	require.NoError(t, list.Err())
+	require.Equal(t, plan.Env{PageSize: 4096, Path: []string{"/bin", "/opt/sim/bin"}, DiskLockDir: "/var/locks"}, p.Launch.Env)
+	l := p.Launch.Layout()
+	require.Equal(t, p.Launch.Env.PageSize, l.PageSize)
+	require.Equal(t, p.Launch.Machines[0].Pool.Path, l.Machines[0].Pool)
+	require.Equal(t, p.Launch.Machines[0].Pool.Size, l.Machines[0].Size)
+}
+
+// Requirement: X3. A recipe stands in the plan as it is written, its paths absolute.
+func TestAPlanHasTheRecipes(t *testing.T) {
+	p := made(t, kinds+`
+machines:
+  - id: m
+    vhost:
+      kind: host
+      memory: 4M
+      boot:
+        kernel:
+          path: img/kernel
+          recipe: {program: make-kernel, args: [-x, "2"], env: {A: b}, dir: src, inputs: [src, /etc/config], timeout: 90s}
+`, &fakeHost{
+		programs: []string{"host-sim", "make-kernel"},
+		files:    map[string]plan.State{"/w/src": plan.Ready, "/etc/config": plan.Ready}, links: map[string]string{}, asked: map[string]int{},
+	})
+	require.Len(t, p.Images, 1)
+	got := *p.Images[0].Recipe
+	require.NotEmpty(t, got.Digest)
+	got.Digest = ""
+	require.Equal(t, plan.Recipe{
+		Program: "/bin/make-kernel", Args: []string{"-x", "2"}, Env: map[string]string{"A": "b"}, Dir: "/w/src",
+		Inputs: []string{"/w/src", "/etc/config"}, Timeout: "90s",
+	}, got)
+}

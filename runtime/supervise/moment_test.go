@@ -1,0 +1,21 @@
+package supervise
+
+import (
+	"context"
+	"testing"
+)
+
+// Requirement: X5. A device that leaves with 0 is seen before its vhost, which has a
+// moment to follow.
+func TestAVhostHasAMomentToFollowItsDevice(t *testing.T) {
+	s := newStage(t)
+	s.gate("device")
+	s.gate("vhost")
+	s.device("m", "d", "read x <device; exit 0")
+	s.vhost("m", "read x <vhost; exit 0")
+	s.on("m/vhost", Ready, func() { s.open("device") })
+	s.on("m/d", Exited, func() { s.open("vhost") })
+	if err := s.run(context.Background()).Err(); err != nil {
+		t.Error(err)
+	}
+}
