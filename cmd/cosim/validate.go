@@ -62,13 +62,17 @@ func (c *cli) validate(files []string, pageText string) error {
 
 // summary says in one line what a valid topology holds.
 func summary(model *topology.Model, placed *layout.Layout) string {
-	devices := 0
+	devices, more := 0, ""
 	var pools layout.Size
 	for i, m := range model.Machines {
 		devices += len(m.Devices)
-		pools += placed.Machines[i].Size
+		if size := placed.Machines[i].Size; size <= layout.MaxSize-pools {
+			pools += size
+		} else {
+			pools, more = layout.MaxSize, "more than "
+		}
 	}
-	return fmt.Sprintf("%s: ok (%s, %s, pools of %s)", model.File, plural(len(model.Machines), "machine"), plural(devices, "device"), pools.Human())
+	return fmt.Sprintf("%s: ok (%s, %s, pools of %s%s)", model.File, plural(len(model.Machines), "machine"), plural(devices, "device"), more, pools.Human())
 }
 
 func plural(n int, noun string) string {
