@@ -55,10 +55,10 @@ func (d *decoder) disk(v source.Value, buses []string) (diskEntry, bool) {
 		at:   r.At, id: r.Get("id"), image: r.Get("image"), format: r.Get("format"),
 	}
 	file, mode := Artifact{}, string(Overlay)
-	ok = all(ok,
+	imageRead := field(d, r, "image", &disk.Image, d.Bool)
+	ok = all(ok, imageRead,
 		field(d, r, "id", &disk.ID, d.Identifier),
 		field(d, r, "path", &file.Path, d.path),
-		field(d, r, "image", &disk.Image, d.Bool),
 		field(d, r, "recipe", &file.Recipe, d.recipe),
 		field(d, r, "format", &disk.Format, d.format),
 		field(d, r, "mode", &mode, func(v source.Value) (string, bool) { return d.Enum(v, schema.DiskModes) }),
@@ -71,7 +71,7 @@ func (d *decoder) disk(v source.Value, buses []string) (diskEntry, bool) {
 		disk.File = &file
 		ok = ok && d.noteRecipe(r, &file, disk.Format)
 	}
-	return disk, all(ok, d.diskSource(r, &disk), d.diskSize(r, &disk))
+	return disk, all(ok, imageRead && d.diskSource(r, &disk), d.diskSize(r, &disk))
 }
 
 // diskSource checks that a disk has one content, and a format with it.

@@ -67,13 +67,13 @@ func (d *decoder) kind(v source.Value, k *kindEntry) bool {
 		return false
 	}
 	k.Role = Role(role)
-	s := &scope{decoder: d, kind: k}
+	s := &scope{decoder: d, kind: k, unsure: make(map[string]bool)}
 	ok = all(ok, d.roleFields(r, k.Role),
 		field(d, r, "program", &k.Program, d.kindProgram),
 		field(d, r, "max_devices", &k.MaxDevices, d.maxDevices),
-		field(d, r, "channel", &t.Channel, d.Bool),
-		field(d, r, "params", &k.Params, d.paramDeclarations),
-		field(d, r, "regions", &t.Regions, d.kindRegions),
+		s.sure("channel", field(d, r, "channel", &t.Channel, d.Bool)),
+		s.sure("params", field(d, r, "params", &k.Params, d.paramDeclarations)),
+		s.sure("regions", field(d, r, "regions", &t.Regions, d.kindRegions)),
 		field(d, r, "stop", &t.Stop, d.stop),
 		s.texts(r),
 	)

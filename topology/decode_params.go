@@ -116,6 +116,9 @@ func (d *decoder) params(r *decode.Record, k *kindEntry) (Params, bool) {
 // meant to be it.
 func (d *decoder) requiredParams(r *decode.Record, k *kindEntry) bool {
 	v, ok := r.Get("params"), true
+	if v.Present() && !v.IsMapping() {
+		return false // which has been reported
+	}
 	given := keySet{of: v}
 	var meant []string
 	for i := range k.Params {

@@ -89,7 +89,7 @@ func (s *scope) only(name string, role Role) (p decode.Problem, bad bool) {
 }
 
 func (s *scope) fd() (p decode.Problem, bad bool) {
-	if p, bad = s.only("fd", RoleDevice); bad || s.kind.Template.Channel {
+	if p, bad = s.only("fd", RoleDevice); bad || s.kind.Template.Channel || s.unsure["channel"] {
 		return p, bad
 	}
 	return misplaced("fd", "has no value without a channel", "add channel: true to the kind")
@@ -104,6 +104,9 @@ func (s *scope) attachPlace(at position, sole bool) (p decode.Problem, bad bool)
 
 func (s *scope) region(name, rest string) (p decode.Problem, bad bool) {
 	region, what, _ := strings.Cut(rest, ".")
+	if s.unsure["regions"] {
+		return p, false
+	}
 	if region != memoryRegion && !s.regions[region] || what != "offset" && what != "size" {
 		return s.unknown(name)
 	}
@@ -111,6 +114,9 @@ func (s *scope) region(name, rest string) (p decode.Problem, bad bool) {
 }
 
 func (s *scope) param(name, rest string, at position, sole bool) (p decode.Problem, bad bool) {
+	if s.unsure["params"] {
+		return p, false
+	}
 	param := s.kind.param(rest)
 	if param == nil {
 		return s.unknown(name)

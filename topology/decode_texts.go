@@ -20,7 +20,14 @@ type scope struct {
 	*decoder
 	kind    *kindEntry
 	regions map[string]bool
-	names   []string // of placeholders, once they are needed
+	names   []string        // of placeholders, once they are needed
+	unsure  map[string]bool // the fields of the kind that could not be read, and with them the placeholders they make
+}
+
+// sure notes whether a field could be read.
+func (s *scope) sure(field string, ok bool) bool {
+	s.unsure[field] = !ok
+	return ok
 }
 
 // texts reads all fields of a kind that may hold placeholders. What the placeholders

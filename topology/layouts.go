@@ -17,7 +17,7 @@ import (
 func Layout(m *Model, page layout.Size) (*layout.Layout, diag.List) {
 	p := placer{model: m, page: page}
 	if !layout.ValidPage(page) {
-		p.sink.Add(diag.Diagnostic{Code: schema.BadPageSize, Message: fmt.Sprintf("page size %d is not a power of two", page)})
+		p.sink.Add(diag.Diagnostic{Code: schema.BadPageSize, Message: fmt.Sprintf("page size %d is not a power of two of at most %s", page, layout.GiB)})
 		return nil, p.sink.List()
 	}
 	l := &layout.Layout{Version: layout.Version, PageSize: page, Machines: make([]layout.Machine, len(m.Machines))}

@@ -95,7 +95,8 @@ func (d *Documents) isKind(name string) bool {
 }
 
 // Expand checks every rule, expands counts and identifiers, puts defaults in and gives
-// the model, which is nil where the list holds an error.
+// the model, which is nil where the list holds an error, and of no use where that of an
+// earlier step does.
 func (m *Merged) Expand() (*Model, diag.List) {
 	sink := &report.Sink{}
 	m.context.Sink = sink

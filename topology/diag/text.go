@@ -18,7 +18,8 @@ const MaxLines = 200
 //
 // The hint and the related places follow their message on lines of their own, each
 // behind a tab. Characters that a terminal would obey instead of show are escaped,
-// so one finding is never more lines than these. After [MaxLines] lines a last one
+// so one finding is never more lines than these. Of a text that is very long the middle is
+// left out. After [MaxLines] lines a last one
 // counts the findings that are left; no finding is cut in two, except that related
 // places are counted where a single finding has more of them than that.
 //
@@ -51,7 +52,7 @@ func textLines(d Diagnostic) []string {
 	}
 	lines := []string{placed(d.Pos, message)}
 	if d.Hint != "" {
-		lines = append(lines, "\thint: "+escape(d.Hint))
+		lines = append(lines, "\thint: "+shown(d.Hint))
 	}
 	for _, r := range d.Related {
 		lines = append(lines, "\t"+placed(r.Pos, r.Message))
@@ -60,10 +61,24 @@ func textLines(d Diagnostic) []string {
 }
 
 func placed(pos Pos, message string) string {
+	message = shown(message)
 	if pos.IsZero() {
-		return escape(message)
+		return message
 	}
-	return escape(pos.String() + ": " + message)
+	return escape(pos.String()) + ": " + message
+}
+
+// maxShown is how many bytes of a text are shown; what a document holds may be of any
+// length, and comes back in messages.
+const maxShown = 2000
+
+// shown is a text as a terminal can show it, its middle left out where it is very long.
+func shown(text string) string {
+	if len(text) > maxShown {
+		head, tail := text[:maxShown*3/4], text[len(text)-maxShown/4:]
+		text = strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
+	}
+	return escape(text)
 }
 
 func cutRelated(lines []string) []string {

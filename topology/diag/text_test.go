@@ -170,3 +170,15 @@ func requireVisible(t *testing.T, s string) {
 		}
 	}
 }
+
+// A document may hold texts of any length, and messages quote them.
+func TestWriteTextLeavesTheMiddleOfLongTextsOut(t *testing.T) {
+	long := strings.Repeat("ä", 1<<20)
+	var b strings.Builder
+	if err := WriteText(&b, List{{Pos: Pos{"f.yaml", 1, 2}, Message: "begin " + long + " end", Hint: long, Related: []Related{{Pos{"f.yaml", 3, 4}, long}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); len(got) > 4*maxShown || !strings.HasPrefix(got, "f.yaml:1:2: begin ä") || !strings.Contains(got, "ä…ä") || !strings.Contains(got, "ä end\n\thint: ä") {
+		t.Errorf("WriteText wrote %d bytes, starting with %q", len(got), got[:min(len(got), 100)])
+	}
+}

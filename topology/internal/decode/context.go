@@ -91,8 +91,9 @@ type Problem struct {
 }
 
 // Report reports a problem with the value v, and names the `use` that brought it in.
+// Of a value whose structure is wrong nothing more is said.
 func (c *Context) Report(v source.Value, p Problem) {
-	if c.silent() {
+	if c.silent() || v.Spoilt() {
 		return
 	}
 	c.Sink.Add(diag.Diagnostic{
@@ -108,7 +109,7 @@ func (c *Context) silent() bool {
 
 // ReportAt is Report for a place that is not the start of v.
 func (c *Context) ReportAt(v source.Value, pos diag.Pos, p Problem) {
-	if c.silent() {
+	if c.silent() || v.Spoilt() {
 		return
 	}
 	c.Sink.Add(diag.Diagnostic{

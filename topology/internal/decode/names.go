@@ -125,7 +125,11 @@ func (c *Context) Duration(v source.Value, least, most time.Duration) (time.Dura
 	switch {
 	case v.Class() == source.Int || v.Class() == source.Float:
 		p.Message = fmt.Sprintf("%s needs a unit behind %s", c.label(), v.Text())
-		p.Hint = "write " + v.Text() + "s for seconds"
+		if d, err := time.ParseDuration(v.Text() + "s"); err == nil && d >= least && d <= most {
+			p.Hint = "write " + v.Text() + "s for seconds"
+		} else {
+			p.Hint = "write it like 90s, 1m30s or 500ms"
+		}
 	case err != nil:
 		p.Message = fmt.Sprintf("%s must be a duration, not %q", c.label(), v.Text())
 		p.Hint = "write it like 90s, 1m30s or 500ms"

@@ -27,6 +27,7 @@ type File struct {
 	offsets []int32 // of the lines, made when first needed
 	root    *yaml.Node
 	budget  *Budget
+	spoilt  map[*yaml.Node]bool // what was found wrong in their structure, nil where nothing was
 }
 
 // Root is the document's content. Its node is nil where the file could not be used.

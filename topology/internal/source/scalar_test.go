@@ -1,6 +1,10 @@
 package source
 
-import "testing"
+import (
+	"io"
+	"strings"
+	"testing"
+)
 
 func TestClassify(t *testing.T) {
 	for class, texts := range map[Class][]string{
@@ -17,6 +21,18 @@ func TestClassify(t *testing.T) {
 			if got := classify(text); got != class {
 				t.Errorf("classify(%q) = %v, want %v", text, got, class)
 			}
+		}
+	}
+}
+
+// A file of one line takes no longer than one of many: nothing looks for its end anew.
+func TestLineReaderCountsLines(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for text, want := range map[string]int{"": 0, "a": 1, "a\n": 1, "a\nb": 2, long: 1, long + "\n": 1, long + "\n" + long: 2, "\n\n": 2} {
+		r := &lineReader{data: []byte(text)}
+		read, err := io.ReadAll(struct{ io.Reader }{r})
+		if err != nil || string(read) != text || r.lines != want {
+			t.Errorf("%d bytes read from %d, %d lines, %v, want %d lines", len(read), len(text), r.lines, err, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (w *walker) collection(n *yaml.Node, depth int) {
 		defer func() { w.anchors = w.anchors[:len(w.anchors)-1] }()
 	}
 	if n.Kind == yaml.MappingNode {
-		w.keys(n.Content)
+		w.keys(n)
 	}
 	for i, child := range n.Content {
 		isKey := n.Kind == yaml.MappingNode && i%2 == 0
@@ -79,7 +79,8 @@ func (w *walker) alias(n *yaml.Node) {
 const few = 16
 
 // keys reports keys that are no scalars, and those that stand twice in one mapping.
-func (w *walker) keys(content []*yaml.Node) {
+func (w *walker) keys(mapping *yaml.Node) {
+	content := mapping.Content
 	var seen map[string]*yaml.Node
 	if len(content) > 2*few {
 		seen = make(map[string]*yaml.Node, len(content)/2)
@@ -88,6 +89,7 @@ func (w *walker) keys(content []*yaml.Node) {
 		k := resolved(content[i])
 		if k.Kind != yaml.ScalarNode {
 			w.badKey(content[i])
+			w.spoil(mapping)
 			continue
 		}
 		var first *yaml.Node
@@ -156,12 +158,21 @@ func (w *walker) tag(n *yaml.Node) {
 			return
 		}
 	}
+	w.spoil(n)
 	switch n.Tag {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq":
 		w.add(n, schema.BadTag, fmt.Sprintf("tag %q does not fit this value", n.Tag), "leave the tag out")
 	default:
 		w.add(n, schema.BadTag, fmt.Sprintf("tag %q is not one of YAML's own", n.Tag), "leave the tag out")
 	}
+}
+
+// spoil notes that what is wrong with a node has been reported.
+func (w *walker) spoil(n *yaml.Node) {
+	if w.file.spoilt == nil {
+		w.file.spoilt = make(map[*yaml.Node]bool)
+	}
+	w.file.spoilt[n] = true
 }
 
 func (w *walker) add(n *yaml.Node, code, message, hint string) {

@@ -115,14 +115,15 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	if len(r.data) == 0 {
 		return 0, io.EOF
 	}
-	end := bytes.IndexByte(r.data, '\n') + 1
-	if end == 0 {
-		end = len(r.data)
-	}
-	if end <= len(p) {
+	window := r.data[:min(len(r.data), len(p))] // a line may be very long
+	end := bytes.IndexByte(window, '\n') + 1
+	if end > 0 || len(window) == len(r.data) {
 		r.lines++
 	}
-	n := copy(p, r.data[:end])
+	if end == 0 {
+		end = len(window)
+	}
+	n := copy(p, window[:end])
 	r.data = r.data[n:]
 	return n, nil
 }

@@ -28,6 +28,11 @@ func (f *File) value(n *yaml.Node, via *Via, shared bool) Value {
 // Present reports whether there is a value at all; null is one.
 func (v Value) Present() bool { return v.node != nil }
 
+// Spoilt reports whether the structure of the value is wrong: it has a tag that does not
+// fit, or a key that is none. That has been reported, and whatever else there is to say
+// of it follows from that.
+func (v Value) Spoilt() bool { return v.node != nil && v.file.spoilt[v.node] }
+
 // File is the document that the value is written in.
 func (v Value) File() *File { return v.file }
 
