@@ -88,7 +88,7 @@ func (c *checker) session() {
 		ids[i] = c.plan.Launch.Machines[i].ID
 	}
 	for _, err := range l.CheckPools(ids) {
-		c.refuse(Problem{err.Error(), "choose another place with --pool-dir, or remove the file"})
+		c.refuse(Problem{err.Error(), "choose another place with --pool-dir; or remove the file, if no session uses it"})
 	}
 	status, err := session.Inspect(l)
 	switch {
