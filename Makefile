@@ -10,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 COSIM       := build/cosim
 SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')
 
-.PHONY: help build demo test check fmt vet unit e2e alone fuzz mutants requirements bench clean
+.PHONY: help build demo test check fmt vet unit e2e fuzz mutants requirements bench clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -29,7 +29,7 @@ build/pci-dma-check: $(SOURCES)
 demo: build ## run a real co-simulation and print the guest's verdict
 	@scripts/demo
 
-test: setup fmt vet unit alone e2e ## run every check
+test: setup fmt vet e2e unit ## run every check
 
 check: fmt vet ## format, vet, staticcheck, unit tests with the race detector
 	@scripts/each "$(MODULES)" $(GO) test -race -short ./...
@@ -45,12 +45,9 @@ vet:
 	@scripts/each "$(MODULES)" $(GO) vet ./...
 	@scripts/each "$(MODULES)" $(GO) run $(STATICCHECK) ./...
 
+# Each module is tested by itself, outside the workspace; vet and check work inside it.
 unit: build
-	@scripts/each "$(MODULES)" $(GO) test -race ./...
-
-alone: ## build and test each module by itself, outside the workspace
-	@GOWORK=off scripts/each "$(MODULES)" $(GO) build ./...
-	@GOWORK=off scripts/each "$(MODULES)" $(GO) test -run '^$$' ./...
+	@GOWORK=off scripts/each "$(MODULES)" $(GO) test -race ./...
 
 e2e: build
 	@scripts/demo
