@@ -19,11 +19,6 @@ import (
 // launch carries out a plan and shows what happens. The text is that of the plan's
 // file, nil for a plan that was just made.
 func (c *cli) launch(p *plan.Plan, text []byte, f *runFlags) error {
-	if f.console != "" {
-		if err := checkConsole(p, f.console); err != nil {
-			return err
-		}
-	}
 	ids := make([]string, len(p.Launch.Processes))
 	for i := range p.Launch.Processes {
 		ids[i] = p.Launch.Processes[i].ID
@@ -178,6 +173,9 @@ func (c *cli) printState(names session.Layout) error {
 }
 
 func checkConsole(p *plan.Plan, machine string) error {
+	if machine == "" {
+		return nil
+	}
 	process := p.Launch.Process(machine + "/vhost")
 	switch {
 	case process == nil:

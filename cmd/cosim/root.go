@@ -37,7 +37,7 @@ func (c *cli) rootCommand() *cobra.Command {
 in other processes, lays out one shared-memory pool per machine, and runs it all.
 
 Exit codes: 0 fine, 1 errors in the topology, 2 wrong usage, 3 refused before anything
-was created, 4 the session failed, 130 and 143 ended on request.`,
+was created, 4 the session failed, 129, 130 and 143 ended on request.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,

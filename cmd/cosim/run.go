@@ -140,6 +140,9 @@ func (c *cli) topologyFault(list diag.List) error {
 
 // usePlan prints a plan, one of its commands, or runs it.
 func (c *cli) usePlan(p *plan.Plan, f *runFlags) error {
+	if err := checkConsole(p, f.console); err != nil {
+		return err
+	}
 	switch {
 	case f.command != "":
 		return c.printCommand(p, f.command)
@@ -176,6 +179,9 @@ func (c *cli) runPlanFile(f *runFlags) error {
 	p, err := plan.Read(data, page)
 	if err != nil {
 		return refused(fmt.Sprintf("%s: %v", f.plan, err))
+	}
+	if err := checkConsole(p, f.console); err != nil {
+		return err
 	}
 	return c.launch(p, data, f)
 }
