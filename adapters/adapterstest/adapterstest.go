@@ -47,7 +47,7 @@ func Machines(model *topology.Model, o Options) ([]*adapters.Machine, error) {
 }
 
 func session(root string) *adapters.Session {
-	workspace := path.Join(root, "work")
+	workspace := path.Join(root, "space")
 	run := path.Join(workspace, ".cosim", "demo")
 	return &adapters.Session{Name: "demo", Hash: Hash, RunDir: run, Workspace: workspace, Layout: path.Join(run, "layout.json")}
 }
