@@ -11,17 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosim-go/cosim/runtime/internal/realtool"
 	"github.com/cosim-go/cosim/runtime/plan"
 	"github.com/cosim-go/cosim/topology/layout"
 )
 
 func qemuImg(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("qemu-img")
-	if err != nil {
-		t.Skip("qemu-img is not installed")
-	}
-	return path
+	return realtool.Path(t, "qemu-img")
 }
 
 // newDisk makes a backing file of 1 MiB with a name that is hard on command lines.

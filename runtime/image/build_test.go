@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cosim-go/cosim/runtime/internal/leaktest"
+	"github.com/cosim-go/cosim/runtime/internal/realtool"
 	"github.com/cosim-go/cosim/runtime/plan"
 	"github.com/cosim-go/cosim/topology/layout"
 )
@@ -202,10 +203,7 @@ func TestAProgramThatThePlanDidNotLookUp(t *testing.T) {
 
 // Requirement: X5
 func TestSizeAloneMakesAnEmptySparseImage(t *testing.T) {
-	tool, err := exec.LookPath("qemu-img")
-	if err != nil {
-		t.Skip("qemu-img is not installed")
-	}
+	tool := realtool.Path(t, "qemu-img")
 	for _, format := range []string{"raw", "qcow2", ""} {
 		i := &plan.Image{Path: t.TempDir() + "/empty", Format: format, Recipe: &plan.Recipe{Size: layout.GiB, Tool: tool, Timeout: "1m", Digest: "d"}}
 		mustBuildIt(t, i)

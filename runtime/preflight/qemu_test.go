@@ -3,13 +3,13 @@ package preflight
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cosim-go/cosim/runtime/internal/realtool"
 	"github.com/cosim-go/cosim/runtime/plan"
 )
 
@@ -55,10 +55,7 @@ func TestNeedsAreGroupedByBinary(t *testing.T) {
 }
 
 func TestTheRealQEMUAnswers(t *testing.T) {
-	program, err := exec.LookPath("qemu-system-x86_64")
-	if err != nil {
-		t.Skip("qemu-system-x86_64 is not installed")
-	}
+	program := realtool.Path(t, "qemu-system-x86_64")
 	o, err := ask(t.Context(), program)
 	if err != nil {
 		t.Fatal(err)
