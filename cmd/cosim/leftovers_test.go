@@ -28,11 +28,14 @@ func watchLeftovers(dir string) {
 }
 
 // wantNothingLeft fails a test that leaves a process, a pool or a socket of a session of
-// a workspace.
+// a workspace. It removes the files, so that a test that fails leaves no memory in use.
 func wantNothingLeft(t testing.TB, workspace string) {
 	t.Helper()
 	if left := leftovers(workspace); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+	for _, path := range sharedFiles(workspace) {
+		os.RemoveAll(path)
 	}
 }
 
