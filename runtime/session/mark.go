@@ -1,9 +1,8 @@
 package session
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/cosim-go/cosim/runtime/internal/proc"
@@ -22,8 +21,8 @@ type Process struct {
 	PID int
 }
 
-// How often processes are looked for, since one that is about to be killed may still
-// start another; and how long one may take to end after SIGKILL.
+// How often processes are found before we give up, since one that is about to be killed
+// may still start another; and how long one may take to end after SIGKILL.
 const (
 	killRounds   = 10
 	killPatience = 5 * time.Second
@@ -42,47 +41,18 @@ func KillMarked(mark, bootID string, since uint64) ([]Process, error) {
 	if boot != bootID {
 		return nil, nil
 	}
+	search := proc.Search{Name: MarkVariable, Value: mark, Label: ProcessVariable, Since: since, Spared: proc.Lineage()}
+	rounds := 0
+	dead, left, err := search.Kill(context.Background(), killPatience, func(err error) bool {
+		rounds++
+		return err == nil && rounds < killRounds
+	})
 	var killed []Process
-	for range killRounds {
-		found, err := marked(mark, since)
-		if err != nil || len(found) == 0 {
-			return killed, err
-		}
-		var errs []error
-		for _, id := range found {
-			p := Process{ID: proc.Variable(id.PID, ProcessVariable), PID: id.PID}
-			dead, err := id.Kill(killPatience, func() bool { return proc.Has(id.PID, MarkVariable, mark) })
-			if err != nil {
-				errs = append(errs, fmt.Errorf("killing process %d (%s): %w", id.PID, p.ID, err))
-			} else if dead {
-				killed = append(killed, p)
-			}
-		}
-		if errs != nil {
-			return killed, errors.Join(errs...)
-		}
+	for _, m := range dead {
+		killed = append(killed, Process{ID: m.Label, PID: m.PID})
 	}
-	return killed, fmt.Errorf("processes of session %s go on starting others", mark)
-}
-
-func marked(mark string, since uint64) ([]proc.ID, error) {
-	pids, err := proc.All()
-	if err != nil {
-		return nil, err
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("processes of session %s go on starting others", mark)
 	}
-	ours := proc.Lineage()
-	var found []proc.ID
-	for _, pid := range pids {
-		if ours[pid] || !proc.Has(pid, MarkVariable, mark) {
-			continue
-		}
-		owner, err := proc.Owner(pid)
-		if err != nil || owner != os.Geteuid() {
-			continue
-		}
-		if id, err := proc.Lookup(pid); err == nil && id.StartTime >= since && id.Alive() {
-			found = append(found, id)
-		}
-	}
-	return found, nil
+	return killed, err
 }

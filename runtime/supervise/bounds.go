@@ -19,7 +19,6 @@ const (
 	drainLimit   = 500 * time.Millisecond // for output of a process that has ended
 	followPause  = 50 * time.Millisecond  // between two looks at a log that a process writes itself
 	sweepLimit   = 10 * time.Second       // to find and kill what carries the mark
-	unsureLimit  = 500 * time.Millisecond // for a look at all processes during which none comes or goes
 	consolePause = 10 * time.Millisecond  // as followPause, where a person watches
 
 	// Sizes.

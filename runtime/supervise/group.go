@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cosim-go/cosim/runtime/internal/proc"
 )
 
 // A group is a process group with the child that leads it. The group's number is the
@@ -65,9 +67,9 @@ func hasMember(id int) bool {
 	if unix.Kill(-id, 0) == unix.ESRCH {
 		return false
 	}
-	list, err := pids()
+	list, err := proc.All()
 	for _, pid := range list {
-		if stat, err := readStat(pid); err == nil && stat.group == id && !stat.dead() {
+		if proc.InGroup(pid, id) {
 			return true
 		}
 	}

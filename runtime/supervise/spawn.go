@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cosim-go/cosim/runtime/internal/proc"
 )
 
 // The variables that every process of a session carries.
@@ -72,8 +74,8 @@ func (s *spawner) spawn(p *spec, match func([]byte) bool) (*child, error) {
 		return nil, explain(p, err)
 	}
 	c.group = &group{id: c.pid}
-	if stat, err := readStat(c.pid); err == nil {
-		c.ticks = stat.start
+	if id, err := proc.Lookup(c.pid); err == nil {
+		c.ticks = id.StartTime
 	}
 	pump.start()
 	return c, nil

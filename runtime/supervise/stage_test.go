@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/runtime/internal/proc"
 	"github.com/cosim-go/cosim/runtime/plan"
 	"github.com/cosim-go/cosim/topology"
 )
@@ -178,8 +179,8 @@ func (s *stage) run(ctx context.Context) *Result {
 // empty checks that no process carries the mark, and that the guard is gone.
 func (s *stage) empty() {
 	s.t.Helper()
-	if left, err := Leftovers(s.opts.Mark); err != nil || len(left) > 0 {
-		s.t.Errorf("Leftovers() = %v, %v, want none", left, err)
+	if left, _, err := marked(s.opts.Mark).Find(); err != nil || len(left) > 0 {
+		s.t.Errorf("Find() = %v, %v, want none", left, err)
 	}
 	if guards := s.guards(); len(guards) > 0 {
 		s.t.Errorf("guards %v are left", guards)
@@ -188,7 +189,7 @@ func (s *stage) empty() {
 
 // guards lists the guards of the session.
 func (s *stage) guards() []int {
-	list, err := pids()
+	list, err := proc.All()
 	if err != nil {
 		s.t.Fatal(err)
 	}

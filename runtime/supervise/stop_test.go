@@ -3,7 +3,6 @@ package supervise
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/runtime/internal/proc"
 )
 
 // A hard end is a vhost that does not just go when it is told to.
@@ -269,28 +269,16 @@ func TestLeftoversAreFoundByTheExactMark(t *testing.T) {
 		done <- result
 	}()
 	other.line("up")
-	if left, err := Leftovers(s.opts.Mark); err != nil || len(left) != 0 {
-		t.Errorf("Leftovers(%q) = %v, %v, want none", s.opts.Mark, left, err)
+	if left, _, err := marked(s.opts.Mark).Find(); err != nil || len(left) != 0 {
+		t.Errorf("Find of %q = %v, %v, want none", s.opts.Mark, left, err)
 	}
-	left, err := Leftovers(other.opts.Mark)
-	if err != nil || len(left) != 1 || left[0].Process != v.ID || left[0].StartTime == 0 {
-		t.Errorf("Leftovers(%q) = %v, %v, want the vhost", other.opts.Mark, left, err)
+	left, _, err := marked(other.opts.Mark).Find()
+	if err != nil || len(left) != 1 || left[0].Label != v.ID || left[0].StartTime == 0 {
+		t.Errorf("Find of %q = %v, %v, want the vhost", other.opts.Mark, left, err)
 	}
-	if stat, err := readStat(os.Getpid()); err != nil || stat.start == 0 || stat.start >= left[0].StartTime {
-		t.Errorf("this process's start = %v, %v, want one before %d", stat, err, left[0].StartTime)
+	if self, err := proc.Self(); err != nil || self.StartTime == 0 || self.StartTime >= left[0].StartTime {
+		t.Errorf("this process's start = %v, %v, want one before %d", self, err, left[0].StartTime)
 	}
 	cancel()
 	<-done
-}
-
-func TestParseStat(t *testing.T) {
-	line := "12 (a) b ( c) S 1 34 34 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9876 100 200 18446744073709551615" +
-		" 1 2 3 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 1 2 3 4 5 6 777 0"
-	got, err := parseStat([]byte(line))
-	if want := (procStat{'S', 34, 9876, 100, 777}); err != nil || got != want {
-		t.Errorf("parseStat(%q) = %v, %v, want %v", line, got, err, want)
-	}
-	if _, err := parseStat([]byte(strings.Repeat("1 ", 5))); err == nil {
-		t.Error("parseStat of a short line = nil, want an error")
-	}
 }

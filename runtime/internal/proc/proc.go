@@ -1,10 +1,9 @@
-// Package proc identifies processes by what Linux tells of them in /proc (proc(5)).
+// Package proc identifies processes by what Linux tells of them in /proc (proc(5)), and
+// finds and kills those that carry a mark in their environment.
 package proc
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -39,7 +38,7 @@ func (id ID) Alive() bool {
 	if err != nil {
 		return errors.Is(unix.Kill(id.PID, 0), unix.EPERM)
 	}
-	return s.start == id.StartTime && s.state != 'Z' && s.state != 'X'
+	return s.start == id.StartTime && !s.dead()
 }
 
 // BootID changes with each boot of the host (random(4)).
@@ -48,7 +47,7 @@ func BootID() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// All lists the processes of the host.
+// All lists the processes of the host. With an error it lists those that it came to.
 func All() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -56,38 +55,19 @@ func All() ([]int, error) {
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	var pids []int
+	list := make([]int, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
-			pids = append(pids, pid)
+			list = append(list, pid)
 		}
 	}
-	return pids, nil
+	return list, err
 }
 
-// Has reports whether the environment that a process was started with holds
-// "name=value". It is false where the environment cannot be read.
-func Has(pid int, name, value string) bool {
-	text, err := os.ReadFile(file(pid, "environ"))
-	if err != nil {
-		return false
-	}
-	return bytes.Contains(append([]byte{0}, text...), []byte("\x00"+name+"="+value+"\x00"))
-}
-
-// Variable is a variable of the environment that a process was started with, empty
-// where it has none.
-func Variable(pid int, name string) string {
-	text, _ := os.ReadFile(file(pid, "environ"))
-	for v := range strings.SplitSeq(string(text), "\x00") {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+// InGroup reports whether a process is a member of a process group, and not dead.
+func InGroup(pid, group int) bool {
+	s, err := readStat(pid)
+	return err == nil && s.group == group && !s.dead()
 }
 
 // Lineage is this process and all that it descends from.
@@ -111,30 +91,6 @@ func Owner(pid int) (uid int, err error) {
 		return 0, err
 	}
 	return int(st.Uid), nil
-}
-
-type stat struct {
-	state  byte
-	parent int
-	start  uint64
-}
-
-func readStat(pid int) (stat, error) {
-	text, err := os.ReadFile(file(pid, "stat"))
-	if err != nil {
-		return stat{}, err
-	}
-	// The second field is the program's name in parentheses, and may hold anything.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 20 {
-		return stat{}, fmt.Errorf("%s has %d fields behind the name, want 20", file(pid, "stat"), len(fields))
-	}
-	s := stat{state: fields[0][0]}
-	if s.parent, err = strconv.Atoi(fields[1]); err != nil {
-		return stat{}, err
-	}
-	s.start, err = strconv.ParseUint(fields[19], 10, 64)
-	return s, err
 }
 
 func file(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

@@ -47,11 +47,24 @@ func TestStatOfAProgramWithAnOddName(t *testing.T) {
 	if s, err := readStat(id.PID); err != nil || s.parent != os.Getpid() {
 		t.Errorf("parent = %d, %v, want %d", s.parent, err, os.Getpid())
 	}
-	if !Has(id.PID, "NAME", "value") || Has(id.PID, "NAME", "val") || Has(id.PID, "AME", "value") || Has(id.PID, "OTHER", "NAME") {
-		t.Error("Has does not compare whole variables")
+	look := func(name, value, label string) (string, bool) {
+		s := Search{Name: name, Value: value, Label: label}
+		m, what := s.look(id.PID)
+		for what == unknown { // it is still being executed
+			m, what = s.look(id.PID)
+		}
+		return m.Label, what == marked
 	}
-	if got := Variable(id.PID, "OTHER"); got != "NAME=value" || Variable(id.PID, "NONE") != "" {
-		t.Errorf("Variable = %q", got)
+	for _, pair := range [][2]string{{"NAME", "val"}, {"AME", "value"}, {"OTHER", "NAME"}} {
+		if _, ok := look(pair[0], pair[1], ""); ok {
+			t.Errorf("look finds %v: it does not compare whole variables", pair)
+		}
+	}
+	if got, ok := look("NAME", "value", "OTHER"); !ok || got != "NAME=value" {
+		t.Errorf("look = %q, %v, want the value of OTHER", got, ok)
+	}
+	if got, ok := look("NAME", "value", "NONE"); !ok || got != "" {
+		t.Errorf("look = %q, %v, want no value", got, ok)
 	}
 	cmd.Process.Kill()
 	if err := id.Wait(10 * time.Second); err != nil || id.Alive() {
