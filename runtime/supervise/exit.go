@@ -53,13 +53,14 @@ func (s *session) failEnded(p *process) {
 	}
 }
 
-// deviceBefore names a device that left just before its vhost, which may be why that
-// failed.
+// deviceBefore names a device that left before its vhost, which may be why that failed.
+// It may be a consequence too: a device that follows its host through the closed link can
+// be gone before the host is.
 func deviceBefore(vhost *process) string {
 	for _, d := range vhost.machine.devices {
 		if d.exited && d.endedAt.Before(vhost.endedAt) {
 			_, name, _ := strings.Cut(d.ID, "/")
-			return fmt.Sprintf("device %q %s, before its vhost", name, ending(d.status, d.after(d.endedAt)))
+			return fmt.Sprintf("device %q %s, before its vhost: as the cause of its end, or a consequence", name, ending(d.status, d.after(d.endedAt)))
 		}
 	}
 	return ""

@@ -24,7 +24,7 @@ func TestTheHintNamesADeviceThatEndedBefore(t *testing.T) {
 		t.Errorf("deviceBefore = %q, want nothing", got)
 	}
 	vhost.machine.devices = append(vhost.machine.devices, ended("m/early", time.Second))
-	if got, want := deviceBefore(vhost), `device "early" exited with status 0 after 1s, before its vhost`; got != want {
+	if got, want := deviceBefore(vhost), `device "early" exited with status 0 after 1s, before its vhost: as the cause of its end, or a consequence`; got != want {
 		t.Errorf("deviceBefore = %q, want %q", got, want)
 	}
 }
