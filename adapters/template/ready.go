@@ -29,8 +29,3 @@ func (f *filler) readyCommand(from []placeholder.Text) []string {
 	}
 	return f.args(from)
 }
-
-// saysNothing reports whether a kind leaves out when it is ready.
-func saysNothing(r topology.Ready) bool {
-	return r.Socket.String() == "" && r.File.String() == "" && r.Log.String() == "" && len(r.Exec) == 0
-}

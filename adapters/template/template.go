@@ -66,9 +66,6 @@ func (a Adapter) Device(m *adapters.Machine, index int) (adapters.Command, adapt
 	d, paths, t := m.Model.Devices[index], m.Devices[index], a.kind.Template
 	f := &filler{m: m, process: &d.Process, log: paths.Log, device: d, paths: paths, fd: adapters.FirstFD}
 	c := a.command(f)
-	if t.Attach.VFIOUser && saysNothing(t.Ready) {
-		c.Ready.Socket = paths.Socket
-	}
 	if texts.Has(a.kind.Template, "out_dir") {
 		c.Dirs = []string{paths.OutDir}
 	}
