@@ -112,13 +112,13 @@ func TestRun(t *testing.T) {
 	if log, err := os.ReadFile(p.Launch.Processes[0].Log); string(log) != "1048576\n" {
 		t.Errorf("the vhost saw a pool of %s bytes, %v", log, err)
 	}
-	if text, err := os.ReadFile(SessionLayout(p).PlanFile()); string(text) != printed.String() {
+	if text, err := os.ReadFile(p.Launch.Session.Paths().PlanFile()); string(text) != printed.String() {
 		t.Errorf("plan.json holds %q, %v", text, err)
 	}
 	if want := []string{"starting", "ready", "exited"}; !slices.Equal(events, want) {
 		t.Errorf("events = %q, want %q", events, want)
 	}
-	state, err := session.ReadState(SessionLayout(p).StateFile())
+	state, err := session.ReadState(p.Launch.Session.Paths().StateFile())
 	if err != nil || state.Phase != session.Ended || *state.ExitCode != ExitFine || *state.Processes[0].ExitStatus != 0 {
 		t.Errorf("session.json = %+v, %v", state, err)
 	}
@@ -132,13 +132,13 @@ func TestRunKeepsAndCleanRemoves(t *testing.T) {
 	if _, err := os.Stat(p.Launch.Machines[0].Pool.Path); err != nil {
 		t.Error(err)
 	}
-	if swept, err := Clean(SessionLayout(p)); err != nil || !slices.Contains(swept.Removed, p.Launch.Machines[0].Pool.Path) {
+	if swept, err := Clean(p.Launch.Session.Paths()); err != nil || !slices.Contains(swept.Removed, p.Launch.Machines[0].Pool.Path) {
 		t.Errorf("Clean = %+v, %v", swept, err)
 	}
 	if got, want := files(t, p), []string{".cosim", ".cosim/.gitignore"}; !slices.Equal(got, want) {
 		t.Errorf("there are %q, want %q", got, want)
 	}
-	if _, err := Clean(SessionLayout(p)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Clean(p.Launch.Session.Paths()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Clean of nothing = %v, want fs.ErrNotExist", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestRunThatCannotBePrepared(t *testing.T) {
 	if err == nil || ExitCode(err) != ExitFailed || !strings.Contains(err.Error(), "kernel") {
 		t.Fatalf("Run = %+v, %v, want an error about the kernel", result, err)
 	}
-	state, err := session.ReadState(SessionLayout(p).StateFile())
+	state, err := session.ReadState(p.Launch.Session.Paths().StateFile())
 	if err != nil || state.Phase != session.Ended || *state.ExitCode != ExitFailed {
 		t.Errorf("session.json = %+v, %v", state, err)
 	}
@@ -235,7 +235,7 @@ func TestALiveSessionIsRefused(t *testing.T) {
 			t.Errorf("a second Run = %v, want a refusal", err)
 		}
 		var live *session.LiveError
-		if _, err := Clean(SessionLayout(p)); !errors.As(err, &live) || live.PID != os.Getpid() {
+		if _, err := Clean(p.Launch.Session.Paths()); !errors.As(err, &live) || live.PID != os.Getpid() {
 			t.Errorf("Clean = %v, want that it is live", err)
 		}
 		cancel(&InterruptError{Signal: "SIGINT", ExitCode: 130})

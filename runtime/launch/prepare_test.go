@@ -23,7 +23,7 @@ func withDisk(t *testing.T, p *plan.Plan, mode topology.DiskMode, tool string) {
 	d := plan.Disk{ID: "d", Owner: "vhost", Target: file, Backing: file, Format: "raw", Mode: mode, Tool: tool}
 	d.Lock = plan.Lock{Path: plan.LockPath(p.Launch.Env.DiskLockDir, file), Mode: "exclusive"}
 	if mode != topology.Direct {
-		d.Target, d.Lock.Mode = SessionLayout(p).Overlay("m", "d"), "shared"
+		d.Target, d.Lock.Mode = p.Launch.Session.Paths().Overlay("m", "d"), "shared"
 	}
 	p.Launch.Machines[0].Disks = append(p.Launch.Machines[0].Disks, d)
 	p.Images = append(p.Images, plan.Image{Path: file, Format: "raw", UsedBy: []string{"m/d"}, State: plan.Ready})

@@ -30,20 +30,11 @@ type run struct {
 }
 
 func newRun(p *plan.Plan, opts *Options) *run {
-	r := &run{plan: p, layout: SessionLayout(p)}
+	r := &run{plan: p, layout: p.Launch.Session.Paths()}
 	if opts != nil {
 		r.opts = *opts
 	}
 	return r
-}
-
-// SessionLayout names the paths of the session that a plan makes.
-func SessionLayout(p *plan.Plan) session.Layout {
-	s := p.Launch.Session
-	return session.Layout{
-		Name: s.Name, Hash: session.Hash(s.RunDir), RunDir: s.RunDir, PoolDir: s.PoolDir,
-		Workspace: s.Workspace, SocketDir: s.SocketDir,
-	}
 }
 
 func (r *run) tell(e Event) {

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"github.com/cosim-go/cosim/adapters"
+	"github.com/cosim-go/cosim/runtime/session"
 	"github.com/cosim-go/cosim/topology"
 	"github.com/cosim-go/cosim/topology/layout"
 )
@@ -178,4 +179,12 @@ func (l *Launch) Process(id string) *Process {
 		}
 	}
 	return nil
+}
+
+// Paths names every path of the session.
+func (s *Session) Paths() session.Layout {
+	return session.Layout{
+		Name: s.Name, Hash: session.Hash(s.RunDir), RunDir: s.RunDir, PoolDir: s.PoolDir,
+		Workspace: s.Workspace, SocketDir: s.SocketDir,
+	}
 }

@@ -75,10 +75,7 @@ func (c *checker) refuseErr(err error) {
 // directories that are to be made.
 func (c *checker) session() {
 	s := c.plan.Launch.Session
-	l := session.Layout{
-		Name: s.Name, Hash: session.Hash(s.RunDir), RunDir: s.RunDir, PoolDir: s.PoolDir,
-		Workspace: s.Workspace, SocketDir: s.SocketDir,
-	}
+	l := s.Paths()
 	unusable := l.CheckDirs()
 	for _, err := range unusable {
 		c.refuse(Problem{err.Error(), "choose another place: --run-dir, --pool-dir, or XDG_RUNTIME_DIR for sockets"})
