@@ -1,0 +1,213 @@
+package frame
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// bufferSize is how much a reader asks for at once, in bytes: as much as stays in a core's
+// second-level cache.
+const bufferSize = 64 << 10
+
+// ReaderOptions are the options of [NewReader]. The zero value has the defaults.
+type ReaderOptions struct {
+	// MaxFrame is the longest body that is accepted, in bytes. 0 is DefaultMaxFrame; above
+	// HardMaxFrame counts as HardMaxFrame.
+	MaxFrame int
+
+	// Idle, when not nil, is called before the reader reads from its stream: no whole frame is
+	// left in the buffer. It is the time to flush what was written because of the frames so
+	// far. What earlier calls of Next returned is still valid in it. An error ends the reader.
+	Idle func() error
+}
+
+// A Reader reads frames from a stream. It is not safe for concurrent use. Its buffer grows,
+// with what has arrived, to the longest frame so far.
+type Reader struct {
+	in    io.Reader
+	idle  func() error
+	max   int
+	buf   []byte // all of what was allocated
+	start int    // offset of the next frame's prefix
+	end   int    // offset of what was not yet read
+	wire  []byte
+	frame Frame
+	err   error
+}
+
+// NewReader returns a reader of in. It does not close in.
+func NewReader(in io.Reader, o *ReaderOptions) *Reader {
+	if o == nil {
+		o = &ReaderOptions{}
+	}
+	return &Reader{in: in, idle: o.Idle, max: boundFrame(o.MaxFrame), buf: make([]byte, bufferSize)}
+}
+
+// SetMaxFrame sets the longest body that is accepted from the next frame on; see ReaderOptions.
+func (r *Reader) SetMaxFrame(max int) { r.max = boundFrame(max) }
+
+// Next reads and decodes a frame. The frame belongs to the reader; it and all that it refers
+// to are valid until the next call of Next or [Reader.NextHead].
+//
+// At the end of the stream Next returns [io.EOF]; within a frame it fails with
+// [ErrUnexpectedEOF]. A length above the limit fails with [ErrFrameTooLarge] before anything is
+// allocated for it. Every error is for good: a reader never looks for the next good frame.
+func (r *Reader) Next() (*Frame, error) {
+	body, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	if err := Decode(body, &r.frame); err != nil {
+		return nil, r.fail(err)
+	}
+	return &r.frame, nil
+}
+
+// NextHead is like Next, but only checks the frame and returns its head, for a relay that
+// passes on [Reader.Wire].
+func (r *Reader) NextHead() (Head, error) {
+	body, err := r.next()
+	if err != nil {
+		return Head{}, err
+	}
+	head, err := Check(body)
+	if err != nil {
+		return Head{}, r.fail(err)
+	}
+	return head, nil
+}
+
+// Wire returns the last frame as it was received, prefix and body. It is valid as long as that
+// frame is. Frames that arrived together stand together: as long as Idle was not called, the
+// slice's capacity reaches over the frames that follow.
+func (r *Reader) Wire() []byte { return r.wire }
+
+// Frame returns the last frame that [Reader.NextHead] checked, decoded. It is valid as long as
+// that frame is.
+func (r *Reader) Frame() *Frame {
+	if err := Decode(r.wire[prefixSize:], &r.frame); err != nil {
+		panic("frame: a body that was checked: " + err.Error())
+	}
+	return &r.frame
+}
+
+// Buffered reports whether Next would return without reading from the stream.
+func (r *Reader) Buffered() bool {
+	if r.err != nil {
+		return true
+	}
+	size, ok := r.announced()
+	return ok && (size > r.max || r.end-r.start >= prefixSize+size)
+}
+
+// announced returns the length in the next prefix, if the prefix is there.
+func (r *Reader) announced() (size int, ok bool) {
+	if r.end-r.start < prefixSize {
+		return 0, false
+	}
+	return int(binary.BigEndian.Uint32(r.buf[r.start:])), true
+}
+
+// next makes the next frame the one in r.wire and returns its body.
+func (r *Reader) next() ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	size, ok := r.announced()
+	if !ok || size <= r.max && r.end-r.start < prefixSize+size {
+		if err := r.fill(); err != nil {
+			return nil, r.fail(err)
+		}
+		size, _ = r.announced()
+	}
+	if size > r.max {
+		return nil, r.fail(Errorf(ErrFrameTooLarge, "a frame of %d bytes, at most %d are taken", size, r.max))
+	}
+	total := prefixSize + size
+	r.wire = r.buf[r.start : r.start+total]
+	r.start += total
+	return r.wire[prefixSize:], nil
+}
+
+// fail makes an error stay.
+func (r *Reader) fail(err error) error {
+	r.err = err
+	return err
+}
+
+// fill reads until a whole frame is in the buffer, or a prefix that is above the limit.
+func (r *Reader) fill() error {
+	if r.idle != nil {
+		if err := r.idle(); err != nil {
+			return err
+		}
+	}
+	r.compact()
+	for {
+		size, ok := r.announced()
+		want := prefixSize + size
+		if ok && (size > r.max || r.end >= want) {
+			return nil
+		}
+		if r.end == len(r.buf) {
+			r.grow(want)
+		}
+		if err := r.read(); err != nil {
+			return err
+		}
+	}
+}
+
+// compact moves what is left to the beginning of the buffer.
+func (r *Reader) compact() {
+	r.end = copy(r.buf, r.buf[r.start:r.end])
+	r.start = 0
+}
+
+// grow doubles a full buffer, or makes it what the frame needs if that is less: never much more
+// than what has arrived, however long a frame says it is.
+func (r *Reader) grow(want int) {
+	grown := make([]byte, min(2*len(r.buf), want+bufferSize))
+	copy(grown, r.buf[:r.end])
+	r.buf = grown
+}
+
+// maxEmptyReads is how many reads in a row may bring nothing, as for bufio.
+const maxEmptyReads = 100
+
+// read reads once; what came counts before the error that came with it.
+func (r *Reader) read() error {
+	for range maxEmptyReads {
+		n, err := r.in.Read(r.buf[r.end:])
+		r.end += n
+		switch {
+		case n > 0:
+			return nil
+		case err == io.EOF && r.end == r.start:
+			return io.EOF
+		case err == io.EOF:
+			return r.cut()
+		case err != nil:
+			return ioError("read", err)
+		}
+	}
+	return ioError("read", io.ErrNoProgress)
+}
+
+// cut returns the error for a stream that ends within a frame.
+func (r *Reader) cut() error {
+	have := r.end - r.start
+	if size, ok := r.announced(); ok {
+		return Errorf(ErrUnexpectedEOF, "the stream ends after %d of a frame's %d bytes", have-prefixSize, size)
+	}
+	return Errorf(ErrUnexpectedEOF, "the stream ends after %d of the %d bytes of a length", have, prefixSize)
+}
+
+// ioError returns an error of a stream, or err itself if it has a kind already.
+func ioError(doing string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return Errorf(ErrIO, "%s: %w", doing, err)
+}

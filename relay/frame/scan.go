@@ -1,0 +1,211 @@
+package frame
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// Major types of CBOR items, RFC 8949 section 3.1, in the upper three bits of a head.
+const (
+	majorUint   = 0 << 5
+	majorNint   = 1 << 5
+	majorBytes  = 2 << 5
+	majorText   = 3 << 5
+	majorArray  = 4 << 5
+	majorMap    = 5 << 5
+	majorTag    = 6 << 5
+	majorSimple = 7 << 5
+	majorMask   = 7 << 5
+
+	indefinite = 31 // additional information of a length that a break ends
+	breakByte  = majorSimple | indefinite
+
+	simpleFalse     = majorSimple | 20
+	simpleTrue      = majorSimple | 21
+	simpleNull      = majorSimple | 22
+	simpleUndefined = majorSimple | 23
+)
+
+// A scanner walks over CBOR and checks that it is well formed. It makes nothing of it.
+type scanner struct {
+	b     []byte
+	i     int    // offset of what comes next
+	loose bool   // a head was longer than it had to be, or a length indefinite
+	err   *Error // set by the method that returned false
+}
+
+func (s *scanner) fail(offset int, format string, args ...any) bool {
+	s.err = faultAt(ErrDecode, offset, format, args...)
+	return false
+}
+
+func (s *scanner) cut() bool {
+	return s.fail(len(s.b), "the body ends within an item")
+}
+
+// head reads the head of an item: its major type, and the number in it or behind it. A length
+// that is indefinite, and a break, leave open true.
+func (s *scanner) head() (major byte, n uint64, open, ok bool) {
+	if s.i >= len(s.b) {
+		return 0, 0, false, s.cut()
+	}
+	first := s.b[s.i]
+	major = first & majorMask
+	info := first &^ majorMask
+	s.i++
+	if info < 24 {
+		return major, uint64(info), false, true
+	}
+	rest := s.b[s.i:]
+	switch {
+	case info == 24 && len(rest) >= 1:
+		n = uint64(rest[0])
+		s.i++
+		s.loose = s.loose || n < 24
+	case info == 25 && len(rest) >= 2:
+		n = uint64(binary.BigEndian.Uint16(rest))
+		s.i += 2
+		s.loose = s.loose || n < 1<<8
+	case info == 26 && len(rest) >= 4:
+		n = uint64(binary.BigEndian.Uint32(rest))
+		s.i += 4
+		s.loose = s.loose || n < 1<<16
+	case info == 27 && len(rest) >= 8:
+		n = binary.BigEndian.Uint64(rest)
+		s.i += 8
+		s.loose = s.loose || n < 1<<32
+	case info == indefinite && major != majorUint && major != majorNint && major != majorTag:
+		s.loose = true
+		return major, 0, true, true
+	case info > 27:
+		return 0, 0, false, s.fail(s.i-1, "head 0x%02x is reserved", first)
+	default:
+		return 0, 0, false, s.cut()
+	}
+	return major, n, false, true
+}
+
+// item passes over one item that stands within level arrays and maps.
+func (s *scanner) item(level int) bool {
+	start, loose := s.i, s.loose
+	major, n, open, ok := s.head()
+	if !ok {
+		return false
+	}
+	switch major {
+	case majorUint, majorNint:
+		return true
+	case majorBytes, majorText:
+		return s.text(major, n, open)
+	case majorArray:
+		return s.elements(start, level, n, open)
+	case majorMap:
+		return s.entries(start, level, n, open)
+	case majorTag:
+		return s.tagged(level)
+	}
+	if open {
+		return s.fail(start, "a break where an item is due")
+	}
+	switch s.b[start] {
+	case majorSimple | 24:
+		if n < 32 {
+			return s.fail(start, "simple value %d in two bytes", n)
+		}
+	case majorSimple | 25, majorSimple | 26, majorSimple | 27: // floats: any width
+		s.loose = loose
+	}
+	return true
+}
+
+// text passes over the content of a string, whose head was read.
+func (s *scanner) text(major byte, n uint64, open bool) bool {
+	if !open {
+		return s.piece(major, n)
+	}
+	for {
+		start := s.i
+		m, n, open, ok := s.head()
+		switch {
+		case !ok:
+			return false
+		case m == majorSimple && open:
+			return true
+		case m != major || open:
+			return s.fail(start, "a piece of an indefinite string of another kind than the string")
+		case !s.piece(m, n):
+			return false
+		}
+	}
+}
+
+func (s *scanner) piece(major byte, n uint64) bool {
+	if n > uint64(len(s.b)-s.i) {
+		return s.cut()
+	}
+	end := s.i + int(n)
+	if major == majorText && !utf8.Valid(s.b[s.i:end]) {
+		return s.fail(s.i, "a text that is not UTF-8")
+	}
+	s.i = end
+	return true
+}
+
+// elements passes over what an array holds.
+func (s *scanner) elements(start, level int, n uint64, open bool) bool {
+	if level >= MaxNesting {
+		return s.tooDeep(start)
+	}
+	for ; open || n > 0; n-- {
+		if open && s.closed() {
+			return true
+		}
+		if !s.item(level + 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// entries passes over what a map holds.
+func (s *scanner) entries(start, level int, n uint64, open bool) bool {
+	if level >= MaxNesting {
+		return s.tooDeep(start)
+	}
+	for ; open || n > 0; n-- {
+		if open && s.closed() {
+			return true
+		}
+		if !s.item(level+1) || !s.item(level+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// closed passes over the break of an indefinite length, if it comes next.
+func (s *scanner) closed() bool {
+	if s.i < len(s.b) && s.b[s.i] == breakByte {
+		s.i++
+		return true
+	}
+	return false
+}
+
+// tagged passes over what a tag is around; a tag directly within a tag is a level of its own.
+func (s *scanner) tagged(level int) bool {
+	for s.i < len(s.b) && s.b[s.i]&majorMask == majorTag {
+		start := s.i
+		if level++; level > MaxNesting {
+			return s.tooDeep(start)
+		}
+		if _, _, _, ok := s.head(); !ok {
+			return false
+		}
+	}
+	return s.item(level)
+}
+
+func (s *scanner) tooDeep(offset int) bool {
+	return s.fail(offset, "nesting deeper than %d", MaxNesting)
+}
