@@ -6,62 +6,82 @@ package frame
 //
 // A body that is not one well-formed CBOR item, with nothing behind it, no text that is not
 // UTF-8 and no nesting beyond [MaxNesting], fails with [ErrDecode]; a well-formed one that is
-// no frame with [ErrInvalidFrame]. After an error f holds nothing of use.
+// no frame with [ErrInvalidFrame]. After an error f is as it was.
 func Decode(body []byte, f *Frame) error {
-	d := decoder{scanner: scanner{b: body}, f: f}
+	d := decoder{scanner: scanner{b: body}}
 	if err := d.frame(); err != nil {
 		return err
 	}
-	if d.pieces != 0 {
-		d.join()
-	}
+	d.fill(f)
 	return nil
 }
 
 // Check tests a body as [Decode] does and returns the head of its frame. It never allocates,
 // except for an error.
 func Check(body []byte) (Head, error) {
-	var f Frame
-	d := decoder{scanner: scanner{b: body}, f: &f}
+	d := decoder{scanner: scanner{b: body}}
 	if err := d.frame(); err != nil {
 		return Head{}, err
 	}
-	return f.Head(), nil
+	return d.headOf(), nil
 }
 
-// A decoder walks over a body once. A later duplicate of a key takes the place of an earlier
-// one in every respect, so that only what is left at the end is judged.
+// A decoder walks over a body once and notes where things are. A later duplicate of a key takes
+// the place of an earlier one in every respect, so that only what is left at the end is judged.
+//
+// It points at nothing but the body, which keeps it on the stack.
 type decoder struct {
 	scanner
-	f        *Frame
-	version  uint64              // the number under key 0
-	kind     uint64              // the number under key 1
-	found    uint32              // bit of a key: it is there
-	unusable uint32              // bit of a key: what is there is nothing the key may hold
-	negative uint32              // bit of a key: a negative number is there
-	pieces   uint32              // bit of a key: a string in pieces is there
-	at       [largestKey + 1]int // offset of what is under a key
+	found    keySet // something is there
+	usable   keySet // it is of the kind that the key holds
+	negative keySet // it is a negative number, where a number is due
+	pieces   keySet // it is a string of indefinite length
+	neatMeta bool   // the meta is as an encoder has to write it
+
+	id, routingID ID
+	numbers       [largestKey + 1]uint64 // truth values too
+	spans         [largestKey + 1]span   // of a string's content, or of all that is there
 }
 
-func (d *decoder) frame() error {
-	*d.f = Frame{}
+// A keySet has a bit for each known key.
+type keySet uint32
+
+func (s keySet) has(key int) bool { return s>>key&1 == 1 }
+
+// A span is a range of bytes of the body, half-open.
+type span struct{ start, end uint32 }
+
+// What a key holds.
+const (
+	holdsNumber = iota
+	holdsText
+	holdsBytes
+	holdsBool
+	holdsID
+	holdsMeta
+)
+
+var keyHolds = [largestKey + 1]uint8{
+	keyContentType: holdsText, keyCap: holdsText, keyStreamID: holdsText, keyMediaURN: holdsText,
+	keyPayload: holdsBytes, keyMeta: holdsMeta, keyID: holdsID, keyRoutingID: holdsID,
+	keyEOF: holdsBool, keyIsSequence: holdsBool, keyForceKill: holdsBool, keyUnbounded: holdsBool,
+}
+
+func (d *decoder) frame() *Error {
 	if !d.body() {
-		return d.err
+		return d.flaw.err()
 	}
-	if err := d.judge(); err != nil {
-		return err
-	}
-	return nil
+	return d.judge()
 }
 
-// body walks over all of the body. It returns false with d.err.
+// body walks over all of the body. It returns false with d.flaw.
 func (d *decoder) body() bool {
 	if len(d.b) == 0 {
-		return d.fail(0, "an empty body")
+		return d.fail(0, emptyBody, 0)
 	}
 	if d.b[0]&majorMask != majorMap {
 		if d.item(0) && d.end() {
-			d.err = faultAt(ErrInvalidFrame, 0, "the body is no map")
+			d.fail(0, notMap, 0)
 		}
 		return false
 	}
@@ -82,7 +102,7 @@ func (d *decoder) body() bool {
 
 func (d *decoder) end() bool {
 	if d.i < len(d.b) {
-		return d.fail(d.i, "%d bytes behind the body's map", len(d.b)-d.i)
+		return d.fail(d.i, trailingBytes, uint64(len(d.b)-d.i))
 	}
 	return true
 }
@@ -108,105 +128,62 @@ func (d *decoder) entry() bool {
 	if key > largestKey {
 		return d.item(1)
 	}
-	bit := uint32(1) << key
-	d.at[key] = d.i
+	bit := keySet(1) << key
 	d.found |= bit
-	d.unusable &^= bit
+	d.usable &^= bit
 	d.negative &^= bit
 	d.pieces &^= bit
-	return d.value(int(key), bit)
-}
-
-func (d *decoder) value(key int, bit uint32) bool {
-	f := d.f
-	switch key {
-	case keyVersion:
-		return d.number(&d.version, bit)
-	case keyType:
-		return d.number(&d.kind, bit)
-	case keyID:
-		return d.id(&f.ID, bit)
-	case keyRoutingID:
-		return d.id(&f.RoutingID, bit)
-	case keySeq:
-		return d.number(&f.Seq, bit)
-	case keyContentType:
-		return d.bytes(&f.ContentType, majorText, bit)
-	case keyMeta:
-		return d.meta()
-	case keyPayload:
-		return d.bytes(&f.Payload, majorBytes, bit)
-	case keyLen:
-		return d.optional(&f.Len, bit)
-	case keyOffset:
-		return d.optional(&f.Offset, bit)
-	case keyEOF:
-		return d.bool(&f.EOF)
-	case keyCap:
-		return d.bytes(&f.Cap, majorText, bit)
-	case keyStreamID:
-		return d.bytes(&f.StreamID, majorText, bit)
-	case keyMediaURN:
-		return d.bytes(&f.MediaURN, majorText, bit)
-	case keyChunkIndex:
-		return d.optional(&f.ChunkIndex, bit)
-	case keyChunkCount:
-		return d.optional(&f.ChunkCount, bit)
-	case keyChecksum:
-		return d.optional(&f.Checksum, bit)
-	case keyIsSequence:
-		return d.bool(&f.IsSequence)
-	case keyForceKill:
-		return d.bool(&f.ForceKill)
-	case keyCredit:
-		return d.optional(&f.Credit, bit)
-	default:
-		return d.bool(&f.Unbounded)
-	}
-}
-
-// number reads an integer; anything else counts as 0 and is unusable.
-func (d *decoder) number(n *uint64, bit uint32) bool {
-	*n = 0
 	start := d.i
-	major, v, _, ok := d.head()
+	d.spans[key].start = uint32(start)
+	switch keyHolds[key] {
+	case holdsNumber:
+		return d.number(key, bit)
+	case holdsText:
+		return d.str(majorText, key, bit)
+	case holdsBytes:
+		return d.str(majorBytes, key, bit)
+	case holdsBool:
+		return d.bool(key, bit)
+	case holdsMeta:
+		return d.meta(bit)
+	}
+	if key == keyID {
+		return d.readID(&d.id, bit)
+	}
+	return d.readID(&d.routingID, bit)
+}
+
+// number reads an integer.
+func (d *decoder) number(key uint64, bit keySet) bool {
+	start := d.i
+	major, n, _, ok := d.head()
 	switch {
 	case !ok:
 		return false
 	case major == majorUint:
-		*n = v
-		return true
+		d.usable |= bit
 	case major == majorNint:
-		*n = v
 		d.negative |= bit
-		return true
+	default:
+		d.i = start
+		return d.item(1)
 	}
-	d.unusable |= bit
-	d.i = start
-	return d.item(1)
-}
-
-func (d *decoder) optional(o *Optional[uint64], bit uint32) bool {
-	if !d.number(&o.value, bit) {
-		return false
-	}
-	o.set = (d.unusable|d.negative)&bit == 0
+	d.numbers[key] = n
 	return true
 }
 
-func (d *decoder) bool(o *Optional[bool]) bool {
+func (d *decoder) bool(key uint64, bit keySet) bool {
 	if d.i < len(d.b) && d.b[d.i]&^1 == simpleFalse {
-		*o = Some(d.b[d.i] == simpleTrue)
+		d.usable |= bit
+		d.numbers[key] = uint64(d.b[d.i] & 1)
 		d.i++
 		return true
 	}
-	*o = Optional[bool]{}
 	return d.item(1)
 }
 
-// bytes reads a string of the major type given, text or bytes.
-func (d *decoder) bytes(field *[]byte, want byte, bit uint32) bool {
-	*field = nil
+// str reads a string of the major type given.
+func (d *decoder) str(want byte, key uint64, bit keySet) bool {
 	start := d.i
 	major, n, open, ok := d.head()
 	if !ok {
@@ -216,63 +193,78 @@ func (d *decoder) bytes(field *[]byte, want byte, bit uint32) bool {
 		d.i = start
 		return d.item(1)
 	}
-	begin := d.i
+	content := d.i
 	if !d.text(major, n, open) {
 		return false
 	}
+	d.usable |= bit
 	if open {
 		d.pieces |= bit
-		return true
+		content = start
 	}
-	*field = d.b[begin:d.i:d.i]
+	d.spans[key] = span{uint32(content), uint32(d.i)}
 	return true
 }
 
-// id reads 16 bytes or a number; anything else is unusable.
-func (d *decoder) id(id *ID, bit uint32) bool {
+// readID reads 16 bytes or a number.
+func (d *decoder) readID(id *ID, bit keySet) bool {
 	*id = ID{}
 	start := d.i
 	major, n, open, ok := d.head()
-	if !ok {
-		return false
-	}
 	switch {
+	case !ok:
+		return false
 	case major == majorUint:
+		d.usable |= bit
 		*id = Number(n)
 		return true
 	case major == majorBytes && !open && n == 16 && d.i+16 <= len(d.b):
+		d.usable |= bit
 		*id = UUID([16]byte(d.b[d.i : d.i+16]))
 		d.i += 16
 		return true
 	case major == majorBytes && open:
 		return d.idInPieces(id, bit)
 	}
-	d.unusable |= bit
 	d.i = start
 	return d.item(1)
 }
 
 // idInPieces reads what follows the head of a byte string of indefinite length.
-func (d *decoder) idInPieces(id *ID, bit uint32) bool {
-	var joined [16]byte
+func (d *decoder) idInPieces(id *ID, bit keySet) bool {
+	var whole [16]byte
 	n, begin := 0, d.i
 	if !d.text(majorBytes, 0, true) {
 		return false
 	}
 	for p := (scanner{b: d.b[:d.i-1], i: begin}); p.i < len(p.b); {
 		_, size, _, _ := p.head()
-		if n <= len(joined) && size <= uint64(len(joined)-n) {
-			copy(joined[n:], p.b[p.i:p.i+int(size)])
-			n += int(size)
+		if n <= len(whole) && size <= uint64(len(whole)-n) {
+			n += copy(whole[n:], p.b[p.i:p.i+int(size)])
 		} else {
-			n = len(joined) + 1
+			n = len(whole) + 1
 		}
 		p.i += int(size)
 	}
-	if n != len(joined) {
-		d.unusable |= bit
-		return true
+	if n == len(whole) {
+		d.usable |= bit
+		*id = UUID(whole)
 	}
-	*id = UUID(joined)
+	return true
+}
+
+// meta reads the frame's meta.
+func (d *decoder) meta(bit keySet) bool {
+	if d.i >= len(d.b) || d.b[d.i]&majorMask != majorMap {
+		return d.item(1)
+	}
+	start := d.i
+	d.loose = false
+	if !d.metaMap() {
+		return false
+	}
+	d.usable |= bit
+	d.spans[keyMeta] = span{uint32(start), uint32(d.i)}
+	d.neatMeta = !d.loose
 	return true
 }

@@ -118,22 +118,6 @@ func (e *metaEntries) take() Value {
 	return Value{e.b[start:e.i:e.i]}
 }
 
-// meta reads the frame's meta. What is no map counts as absent.
-func (d *decoder) meta() bool {
-	d.f.Meta = Meta{}
-	if d.i >= len(d.b) || d.b[d.i]&majorMask != majorMap {
-		return d.item(1)
-	}
-	start, loose := d.i, d.loose
-	d.loose = false
-	if !d.metaMap() {
-		return false
-	}
-	d.f.Meta = Meta{d.b[start:d.i:d.i], !d.loose}
-	d.loose = loose
-	return true
-}
-
 // metaMap passes over a map and notes whether it is as an encoder has to write it: names alone
 // as keys, in ascending order of their bytes, none twice.
 func (s *scanner) metaMap() bool {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -29,18 +30,67 @@ const (
 // A scanner walks over CBOR and checks that it is well formed. It makes nothing of it.
 type scanner struct {
 	b     []byte
-	i     int    // offset of what comes next
-	loose bool   // a head was longer than it had to be, or a length indefinite
-	err   *Error // set by the method that returned false
+	i     int  // offset of what comes next
+	loose bool // a head was longer than it had to be, or a length indefinite
+	flaw  flaw // why a method returned false
 }
 
-func (s *scanner) fail(offset int, format string, args ...any) bool {
-	s.err = faultAt(ErrDecode, offset, format, args...)
+// A flaw is what makes CBOR malformed. It holds no pointer, so that a scanner and what it
+// works on can stay on the stack.
+type flaw struct {
+	what   flawKind
+	offset int
+	number uint64 // what the text of the kind has a place for
+}
+
+type flawKind uint8
+
+const (
+	noFlaw flawKind = iota
+	emptyBody
+	cutItem
+	reservedHead
+	strayBreak
+	wideSimple
+	strangePiece
+	badText
+	deepNesting
+	trailingBytes
+	notMap // well formed, but no frame
+)
+
+var flawTexts = [...]string{
+	emptyBody:     "an empty body",
+	cutItem:       "the body ends within an item",
+	reservedHead:  "head 0x%02x is reserved",
+	strayBreak:    "a break where an item is due",
+	wideSimple:    "simple value %d in two bytes",
+	strangePiece:  "a piece of an indefinite string of another kind than the string",
+	badText:       "a text that is not UTF-8",
+	deepNesting:   "nesting deeper than %d",
+	trailingBytes: "%d bytes behind the body's map",
+	notMap:        "the body is no map",
+}
+
+// err returns the flaw as an error.
+func (f flaw) err() *Error {
+	kind, text := ErrDecode, flawTexts[f.what]
+	if f.what == notMap {
+		kind = ErrInvalidFrame
+	}
+	if strings.Contains(text, "%") {
+		return faultAt(kind, f.offset, text, f.number)
+	}
+	return faultAt(kind, f.offset, "%s", text)
+}
+
+func (s *scanner) fail(offset int, what flawKind, number uint64) bool {
+	s.flaw = flaw{what, offset, number}
 	return false
 }
 
 func (s *scanner) cut() bool {
-	return s.fail(len(s.b), "the body ends within an item")
+	return s.fail(len(s.b), cutItem, 0)
 }
 
 // head reads the head of an item: its major type, and the number in it or behind it. A length
@@ -78,7 +128,7 @@ func (s *scanner) head() (major byte, n uint64, open, ok bool) {
 		s.loose = true
 		return major, 0, true, true
 	case info > 27:
-		return 0, 0, false, s.fail(s.i-1, "head 0x%02x is reserved", first)
+		return 0, 0, false, s.fail(s.i-1, reservedHead, uint64(first))
 	default:
 		return 0, 0, false, s.cut()
 	}
@@ -105,12 +155,12 @@ func (s *scanner) item(level int) bool {
 		return s.tagged(level)
 	}
 	if open {
-		return s.fail(start, "a break where an item is due")
+		return s.fail(start, strayBreak, 0)
 	}
 	switch s.b[start] {
 	case majorSimple | 24:
 		if n < 32 {
-			return s.fail(start, "simple value %d in two bytes", n)
+			return s.fail(start, wideSimple, n)
 		}
 	case majorSimple | 25, majorSimple | 26, majorSimple | 27: // floats: any width
 		s.loose = loose
@@ -132,7 +182,7 @@ func (s *scanner) text(major byte, n uint64, open bool) bool {
 		case m == majorSimple && open:
 			return true
 		case m != major || open:
-			return s.fail(start, "a piece of an indefinite string of another kind than the string")
+			return s.fail(start, strangePiece, 0)
 		case !s.piece(m, n):
 			return false
 		}
@@ -145,7 +195,7 @@ func (s *scanner) piece(major byte, n uint64) bool {
 	}
 	end := s.i + int(n)
 	if major == majorText && !utf8.Valid(s.b[s.i:end]) {
-		return s.fail(s.i, "a text that is not UTF-8")
+		return s.fail(s.i, badText, 0)
 	}
 	s.i = end
 	return true
@@ -207,5 +257,5 @@ func (s *scanner) tagged(level int) bool {
 }
 
 func (s *scanner) tooDeep(offset int) bool {
-	return s.fail(offset, "nesting deeper than %d", MaxNesting)
+	return s.fail(offset, deepNesting, MaxNesting)
 }
