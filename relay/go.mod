@@ -2,6 +2,9 @@ module github.com/cosim-go/cosim/relay
 
 go 1.25.0
 
-require github.com/fxamacker/cbor/v2 v2.9.2
+require (
+	github.com/fxamacker/cbor/v2 v2.9.2
+	golang.org/x/sync v0.22.0
+)
 
 require github.com/x448/float16 v0.8.4 // indirect

@@ -10,7 +10,7 @@ const (
 	DefaultMaxHeld   = 64         // frames of a flow that a reorder buffer holds
 	DefaultCredit    = 32         // CHUNKs of a stream that go out before the first grant
 	MaxNesting       = 64         // arrays, maps and tags within tags; the frame's own map is the first
-	prefixSize       = 4          // bytes of the length before a body, big endian
+	PrefixSize       = 4          // bytes of the length before a body, an unsigned number, big endian
 	largestKey       = 20
 	firstUnsafeCount = 1 << 63 // the reference implementation writes this and more as negative numbers
 )

@@ -86,7 +86,7 @@ func (r *Reader) Wire() []byte { return r.wire }
 // Frame returns the last frame that [Reader.NextHead] checked, decoded. It is valid as long as
 // that frame is.
 func (r *Reader) Frame() *Frame {
-	if err := Decode(r.wire[prefixSize:], &r.frame); err != nil {
+	if err := Decode(r.wire[PrefixSize:], &r.frame); err != nil {
 		panic("frame: a body that was checked: " + err.Error())
 	}
 	return &r.frame
@@ -98,12 +98,12 @@ func (r *Reader) Buffered() bool {
 		return true
 	}
 	size, ok := r.announced()
-	return ok && (size > r.max || r.end-r.start >= prefixSize+size)
+	return ok && (size > r.max || r.end-r.start >= PrefixSize+size)
 }
 
 // announced returns the length in the next prefix, if the prefix is there.
 func (r *Reader) announced() (size int, ok bool) {
-	if r.end-r.start < prefixSize {
+	if r.end-r.start < PrefixSize {
 		return 0, false
 	}
 	return int(binary.BigEndian.Uint32(r.buf[r.start:])), true
@@ -115,7 +115,7 @@ func (r *Reader) next() ([]byte, error) {
 		return nil, r.err
 	}
 	size, ok := r.announced()
-	if !ok || size <= r.max && r.end-r.start < prefixSize+size {
+	if !ok || size <= r.max && r.end-r.start < PrefixSize+size {
 		if err := r.fill(); err != nil {
 			return nil, r.fail(err)
 		}
@@ -124,10 +124,10 @@ func (r *Reader) next() ([]byte, error) {
 	if size > r.max {
 		return nil, r.fail(Errorf(ErrFrameTooLarge, "a frame of %d bytes, at most %d are taken", size, r.max))
 	}
-	total := prefixSize + size
+	total := PrefixSize + size
 	r.wire = r.buf[r.start : r.start+total]
 	r.start += total
-	return r.wire[prefixSize:], nil
+	return r.wire[PrefixSize:], nil
 }
 
 // fail makes an error stay.
@@ -146,7 +146,7 @@ func (r *Reader) fill() error {
 	r.compact()
 	for {
 		size, ok := r.announced()
-		want := prefixSize + size
+		want := PrefixSize + size
 		if ok && (size > r.max || r.end >= want) {
 			return nil
 		}
@@ -199,9 +199,9 @@ func (r *Reader) read() error {
 func (r *Reader) cut() error {
 	have := r.end - r.start
 	if size, ok := r.announced(); ok {
-		return Errorf(ErrUnexpectedEOF, "the stream ends after %d of a frame's %d bytes", have-prefixSize, size)
+		return Errorf(ErrUnexpectedEOF, "the stream ends after %d of a frame's %d bytes", have-PrefixSize, size)
 	}
-	return Errorf(ErrUnexpectedEOF, "the stream ends after %d of the %d bytes of a length", have, prefixSize)
+	return Errorf(ErrUnexpectedEOF, "the stream ends after %d of the %d bytes of a length", have, PrefixSize)
 }
 
 // ioError returns an error of a stream, or err itself if it has a kind already.

@@ -131,7 +131,7 @@ func (w *Writer) Flush() error {
 
 // prefix puts a frame's length in front of it; elsewhere is how much of it is not there.
 func (w *Writer) prefix(wire []byte, elsewhere int, t Type) error {
-	size := len(wire) - prefixSize + elsewhere
+	size := len(wire) - PrefixSize + elsewhere
 	if size > w.max {
 		return Errorf(ErrFrameTooLarge, "a %v frame of %d bytes, at most %d are written", t, size, w.max)
 	}
