@@ -10,30 +10,53 @@ func (m Meta) appendCanonical(dst []byte) []byte {
 	if m.canonical {
 		return append(dst, m.raw...)
 	}
-	type entry struct {
-		name  []byte
-		value Value
-		place int
+	tidy, places := m.tidy()
+	nameAt := func(place uint32) []byte {
+		e := scanner{b: tidy, i: int(place)}
+		_, size, _, _ := e.head()
+		return tidy[e.i : e.i+int(size)]
 	}
-	var entries []entry
-	for name, value := range m.All() {
-		entries = append(entries, entry{name, value, len(entries)})
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if c := bytes.Compare(a.name, b.name); c != 0 {
+	slices.SortFunc(places, func(a, b uint32) int {
+		if c := bytes.Compare(nameAt(a), nameAt(b)); c != 0 {
 			return c
 		}
-		return b.place - a.place // the last one counts, so it comes first
+		return int(b) - int(a) // the last one counts, so it comes first
 	})
-	entries = slices.CompactFunc(entries, func(a, b entry) bool { return bytes.Equal(a.name, b.name) })
-	dst = appendHead(dst, majorMap, uint64(len(entries)))
-	for _, e := range entries {
-		dst = appendHead(dst, majorText, uint64(len(e.name)))
-		dst = append(dst, e.name...)
-		s := scanner{b: e.value.raw}
-		dst = s.appendItem(dst)
+	places = slices.CompactFunc(places, func(a, b uint32) bool {
+		return bytes.Equal(nameAt(a), nameAt(b))
+	})
+	dst = appendHead(dst, majorMap, uint64(len(places)))
+	for _, place := range places {
+		e := scanner{b: tidy, i: int(place)}
+		e.item(0)
+		e.item(0)
+		dst = append(dst, tidy[place:e.i]...)
 	}
 	return dst
+}
+
+// tidy returns the entries with names, each as it has to be written but in the order of the
+// map, and the offset of each in them. What it allocates is in proportion to the map, however
+// small the entries: a map is [HardMaxFrame] at most, so that an offset takes four bytes.
+func (m Meta) tidy() (entries []byte, places []uint32) {
+	count := 0
+	for e := m.entries(); e.next(); {
+		count++
+	}
+	places = make([]uint32, 0, count)
+	// A definite length takes more bytes than a head and a break do only around 256 bytes and more.
+	entries = make([]byte, 0, len(m.raw)+len(m.raw)/64)
+	for e := m.entries(); e.next(); {
+		if e.name.Kind() != TextValue {
+			continue
+		}
+		places = append(places, uint32(len(entries)))
+		for _, v := range [...]Value{e.name, e.value} {
+			s := scanner{b: v.raw}
+			entries = s.appendItem(entries)
+		}
+	}
+	return entries, places
 }
 
 // appendItem passes over a well-formed item and appends it with definite lengths and shortest
@@ -44,10 +67,8 @@ func (s *scanner) appendItem(dst []byte) []byte {
 	switch major {
 	case majorBytes, majorText:
 		if open {
-			s.i = start
-			s.item(0)
-			text := joined(s.b[start:s.i])
-			return append(appendHead(dst, major, uint64(len(text))), text...)
+			n = s.size()
+			return s.appendPieces(appendHead(dst, major, n))
 		}
 		dst = appendHead(dst, major, n)
 		dst = append(dst, s.b[s.i:s.i+int(n)]...)
@@ -86,4 +107,30 @@ func (s *scanner) appendElements(dst []byte, major byte, n uint64, open bool) []
 		s.closed()
 	}
 	return dst
+}
+
+// size returns how long the string is whose pieces come next.
+func (s *scanner) size() (n uint64) {
+	for ahead := *s; !ahead.closed(); {
+		_, size, _, _ := ahead.head()
+		ahead.i += int(size)
+		n += size
+	}
+	return n
+}
+
+// appendPieces passes over the pieces of a well-formed string and appends what they hold.
+func (s *scanner) appendPieces(dst []byte) []byte {
+	for !s.closed() {
+		_, size, _, _ := s.head()
+		dst = append(dst, s.b[s.i:s.i+int(size)]...)
+		s.i += int(size)
+	}
+	return dst
+}
+
+// joined returns the content of the string in pieces that well-formed CBOR goes on with.
+func joined(rest []byte) []byte {
+	s := scanner{b: rest, i: 1}
+	return s.appendPieces(make([]byte, 0, s.size()))
 }

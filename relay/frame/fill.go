@@ -1,7 +1,5 @@
 package frame
 
-import "github.com/fxamacker/cbor/v2"
-
 // headOf returns what a relay has to know.
 func (d *decoder) headOf() Head {
 	return Head{Type(d.numbers[keyType]), d.id, d.routingID, d.numberOr0(keySeq)}
@@ -9,28 +7,27 @@ func (d *decoder) headOf() Head {
 
 // fill makes the frame of what was found.
 func (d *decoder) fill(f *Frame) {
-	*f = Frame{
-		Type:      Type(d.numbers[keyType]),
-		ID:        d.id,
-		RoutingID: d.routingID,
-		Seq:       d.numberOr0(keySeq),
+	*f = Frame{}
+	f.Type = Type(d.numbers[keyType])
+	f.ID = d.id
+	f.RoutingID = d.routingID
+	f.Seq = d.numberOr0(keySeq)
 
-		ContentType: d.content(keyContentType),
-		Payload:     d.content(keyPayload),
-		Len:         d.optional(keyLen),
-		Offset:      d.optional(keyOffset),
-		EOF:         d.truth(keyEOF),
-		Cap:         d.content(keyCap),
-		StreamID:    d.content(keyStreamID),
-		MediaURN:    d.content(keyMediaURN),
-		ChunkIndex:  d.optional(keyChunkIndex),
-		ChunkCount:  d.optional(keyChunkCount),
-		Checksum:    d.optional(keyChecksum),
-		IsSequence:  d.truth(keyIsSequence),
-		ForceKill:   d.truth(keyForceKill),
-		Credit:      d.optional(keyCredit),
-		Unbounded:   d.truth(keyUnbounded),
-	}
+	f.ContentType = d.content(keyContentType)
+	f.Payload = d.content(keyPayload)
+	f.Len = d.optional(keyLen)
+	f.Offset = d.optional(keyOffset)
+	f.EOF = d.truth(keyEOF)
+	f.Cap = d.content(keyCap)
+	f.StreamID = d.content(keyStreamID)
+	f.MediaURN = d.content(keyMediaURN)
+	f.ChunkIndex = d.optional(keyChunkIndex)
+	f.ChunkCount = d.optional(keyChunkCount)
+	f.Checksum = d.optional(keyChecksum)
+	f.IsSequence = d.truth(keyIsSequence)
+	f.ForceKill = d.truth(keyForceKill)
+	f.Credit = d.optional(keyCredit)
+	f.Unbounded = d.truth(keyUnbounded)
 	if d.usable.has(keyMeta) {
 		s := d.spans[keyMeta]
 		f.Meta = Meta{d.b[s.start:s.end:s.end], d.neatMeta}
@@ -68,20 +65,4 @@ func (d *decoder) content(key int) []byte {
 		return joined(d.b[s.start:s.end])
 	}
 	return d.b[s.start:s.end:s.end]
-}
-
-// joined returns the content of a well-formed string in pieces.
-func joined(item []byte) []byte {
-	if item[0]&majorMask == majorText {
-		var text string
-		if err := cbor.Unmarshal(item, &text); err != nil {
-			panic("frame: a string that was checked: " + err.Error())
-		}
-		return []byte(text)
-	}
-	b := []byte{}
-	if err := cbor.Unmarshal(item, &b); err != nil {
-		panic("frame: a string that was checked: " + err.Error())
-	}
-	return b
 }

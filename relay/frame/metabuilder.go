@@ -113,7 +113,7 @@ func (b *MetaBuilder) Any(name string, value any) {
 func (b *MetaBuilder) Raw(name string, item []byte) {
 	s := scanner{b: item}
 	if !s.item(2) {
-		b.refuse("meta %q: %w", name, s.flaw.err())
+		b.refuse("meta %q: %v", name, s.flaw.err()) // not %w: the kind is ErrEncode alone
 		return
 	}
 	if s.i < len(item) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 )
 
 // bufferSize is how much a reader asks for at once, in bytes: as much as stays in a core's
@@ -33,7 +34,8 @@ type Reader struct {
 	end   int    // offset of what was not yet read
 	wire  []byte
 	frame Frame
-	err   error
+	late  error // came from the stream together with bytes
+	err   error // for good
 }
 
 // NewReader returns a reader of in. It does not close in.
@@ -101,12 +103,13 @@ func (r *Reader) Buffered() bool {
 	return ok && (size > r.max || r.end-r.start >= PrefixSize+size)
 }
 
-// announced returns the length in the next prefix, if the prefix is there.
+// announced returns the length in the next prefix, if the prefix is there. One that an int32
+// cannot hold is above every limit anyway.
 func (r *Reader) announced() (size int, ok bool) {
 	if r.end-r.start < PrefixSize {
 		return 0, false
 	}
-	return int(binary.BigEndian.Uint32(r.buf[r.start:])), true
+	return int(min(binary.BigEndian.Uint32(r.buf[r.start:]), math.MaxInt32)), true
 }
 
 // next makes the next frame the one in r.wire and returns its body.
@@ -122,7 +125,8 @@ func (r *Reader) next() ([]byte, error) {
 		size, _ = r.announced()
 	}
 	if size > r.max {
-		return nil, r.fail(Errorf(ErrFrameTooLarge, "a frame of %d bytes, at most %d are taken", size, r.max))
+		return nil, r.fail(Errorf(ErrFrameTooLarge, "a frame of %d bytes, at most %d are taken",
+			binary.BigEndian.Uint32(r.buf[r.start:]), r.max))
 	}
 	total := PrefixSize + size
 	r.wire = r.buf[r.start : r.start+total]
@@ -179,8 +183,12 @@ const maxEmptyReads = 100
 // read reads once; what came counts before the error that came with it.
 func (r *Reader) read() error {
 	for range maxEmptyReads {
-		n, err := r.in.Read(r.buf[r.end:])
+		n, err := 0, r.late
+		if err == nil {
+			n, err = r.in.Read(r.buf[r.end:])
+		}
 		r.end += n
+		r.late = err
 		switch {
 		case n > 0:
 			return nil

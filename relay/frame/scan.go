@@ -31,7 +31,7 @@ const (
 type scanner struct {
 	b     []byte
 	i     int  // offset of what comes next
-	loose bool // a head was longer than it had to be, or a length indefinite
+	loose bool // something is not as an encoder writes it: a long head, an indefinite length, an undefined
 	flaw  flaw // why a method returned false
 }
 
@@ -164,6 +164,8 @@ func (s *scanner) item(level int) bool {
 		}
 	case majorSimple | 25, majorSimple | 26, majorSimple | 27: // floats: any width
 		s.loose = loose
+	case simpleUndefined: // written as null
+		s.loose = true
 	}
 	return true
 }

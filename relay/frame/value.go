@@ -158,13 +158,27 @@ func (v Value) Map() (Meta, bool) {
 }
 
 // Unmarshal stores the value in what into points to, by the rules of fxamacker/cbor, which
-// copies. It is the way to arrays and to nested values.
+// copies. It is the way to arrays and to nested values. It fails with [ErrDecode] for the zero
+// Value, and for a value that does not fit.
 func (v Value) Unmarshal(into any) error {
-	if err := cbor.Unmarshal(v.raw, into); err != nil {
+	if err := valueMode.Unmarshal(v.raw, into); err != nil {
 		return Errorf(ErrDecode, "value of meta: %w", err)
 	}
 	return nil
 }
+
+// valueMode reads whatever [Decode] accepts.
+var valueMode = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{
+		MaxNestedLevels:  MaxNesting,
+		MaxArrayElements: HardMaxFrame,
+		MaxMapPairs:      HardMaxFrame,
+	}.DecMode()
+	if err != nil {
+		panic("frame: " + err.Error())
+	}
+	return mode
+}()
 
 // half returns the value of a 16-bit float, as RFC 8949 appendix D spells it out.
 func half(bits uint16) float64 {

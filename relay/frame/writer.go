@@ -176,9 +176,9 @@ func (w *Writer) turn() {
 		return
 	}
 	w.mu.Unlock()
-	_, err := w.out.Write(w.spare)
+	n, err := w.out.Write(w.spare)
 	w.mu.Lock()
-	w.turnEnded(len(w.spare), err)
+	w.turnEnded(len(w.spare), n, err)
 }
 
 // direct writes what waits and a frame whose payload stays where it is.
@@ -192,7 +192,7 @@ func (w *Writer) direct(f *Frame) error {
 	w.spare = f.appendRest(w.spare)
 	if err := w.prefix(w.spare[begin:], len(f.Payload), f.Type); err != nil {
 		w.buf, w.spare = w.spare[:begin], w.buf
-		w.turnEnded(0, nil)
+		w.turnEnded(0, 0, nil)
 		return err
 	}
 	w.queued += uint64(len(w.spare) - begin + len(f.Payload))
@@ -208,17 +208,20 @@ func (w *Writer) gather(split int, middle []byte) error {
 		}
 	}
 	w.mu.Unlock()
-	_, err := w.vector.WriteTo(w.out)
+	n, err := w.vector.WriteTo(w.out)
 	w.mu.Lock()
 	w.parts = [3][]byte{}
-	w.turnEnded(len(w.spare)+len(middle), err)
+	w.turnEnded(len(w.spare)+len(middle), int(n), err)
 	return w.err
 }
 
-// turnEnded gives the stream free after a write of n bytes.
-func (w *Writer) turnEnded(n int, err error) {
+// turnEnded gives the stream free after a write of which n of some bytes went out.
+func (w *Writer) turnEnded(due, n int, err error) {
 	w.busy = false
-	w.written += uint64(n)
+	w.written += uint64(due)
+	if err == nil && n < due {
+		err = io.ErrShortWrite
+	}
 	if err != nil {
 		w.err = ioError("write", err)
 	}
