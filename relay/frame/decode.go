@@ -89,12 +89,18 @@ func (d *decoder) body() bool {
 	if !ok {
 		return false
 	}
+	if !open {
+		n -= d.plainEntries(n)
+	}
 	for ; open || n > 0; n-- {
 		if open && d.closed() {
 			break
 		}
 		if !d.entry() {
 			return false
+		}
+		if !open {
+			n -= d.plainEntries(n - 1)
 		}
 	}
 	return d.end()
