@@ -1,0 +1,5 @@
+//go:build !unix
+
+package relaytest
+
+func systemTransports() []Transport { return nil }
