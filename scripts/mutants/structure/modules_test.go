@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"adapters":               {"topology"},
 	"runtime":                {"topology", "adapters"},
 	"relay":                  {},
+	"relay/bench":            {"relay"},
 	"resources":              {},
 	"cmd/cosim":              {"topology", "adapters", "runtime", "relay", "resources"},
 	"examples/inspect":       {"topology"},

@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cosim-go/cosim/relay/bench/internal/measure"
+)
+
+func measured(group, name string, results ...measure.Result) []measure.Comparison {
+	return []measure.Comparison{{Group: group, Case: name, Results: results}}
+}
+
+func TestJudgeHoldsRatiosAgainstTheirLimits(t *testing.T) {
+	for _, test := range []struct {
+		ours, bufio float64
+		holds       bool
+	}{{220, 100, true}, {221, 100, false}, {50, 100, true}} {
+		verdicts := Judge(measured("hop", "payload=1KiB",
+			measure.Result{Name: "relay", Ns: test.ours}, measure.Result{Name: "bufio", Ns: test.bufio}))
+		if len(verdicts) != 1 {
+			t.Fatalf("%d verdicts of the one pair that was measured: %+v", len(verdicts), verdicts)
+		}
+		if v := verdicts[0]; v.Holds != test.holds || v.Got != test.ours/test.bufio {
+			t.Errorf("ours %v, bufio %v: %+v, want holds %v", test.ours, test.bufio, v, test.holds)
+		}
+	}
+}
+
+func TestJudgeTakesTheOtherCaseWhereALineSaysSo(t *testing.T) {
+	all := append(measured("decode", "payload=1KiB", measure.Result{Name: "relay", Ns: 100}),
+		measured("decode", "payload=256KiB", measure.Result{Name: "relay", Ns: 160})...)
+	var missed []string
+	for _, v := range Judge(all) {
+		if !v.Holds {
+			missed = append(missed, v.Name+" "+v.What)
+		}
+	}
+	if want := "decode/payload=256KiB relay : relay payload=1KiB"; strings.Join(missed, "\n") != want {
+		t.Errorf("missed %q, want %q", missed, want)
+	}
+}
+
+func TestJudgeCountsAllocations(t *testing.T) {
+	for allocs, holds := range map[float64]bool{0.004: true, 1: false} {
+		for _, v := range Judge(measured("encode", "frame=END", measure.Result{Name: "relay", Allocs: allocs})) {
+			if v.Holds != holds {
+				t.Errorf("%v allocations: %+v, want holds %v", allocs, v, holds)
+			}
+		}
+	}
+}
+
+func TestEveryLineNamesWhatThereIs(t *testing.T) {
+	contenders := map[string]bool{}
+	for _, group := range Groups() {
+		scenarios, err := group.Scenarios()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range scenarios {
+			for _, c := range s.Contenders {
+				contenders[s.Name()+" "+c.Name] = true
+			}
+		}
+	}
+	for _, l := range lines {
+		for _, name := range l.cases {
+			wanted := []string{l.group + "/" + name + " " + l.ours}
+			if l.from != "" {
+				name = l.from
+			}
+			if l.against != "" {
+				wanted = append(wanted, l.group+"/"+name+" "+l.against)
+			}
+			for _, w := range wanted {
+				if !contenders[w] {
+					t.Errorf("line %d speaks of %s, which there is not", l.number, w)
+				}
+			}
+		}
+	}
+}
+
+func TestLinesPrintWhatIsWantedAndWhatIsMissed(t *testing.T) {
+	var out strings.Builder
+	err := PrintLines(&out, []Verdict{
+		{Line: 7, Name: "hop/payload=64B", What: "relay : nats", Limit: faster(4), Got: 0.5, Times: true, Faster: true},
+		{Line: 8, Name: "hop/payload=1KiB", What: "relay : bufio", Limit: 2.2, Got: 1.5, Times: true, Holds: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `line  scenario          what           wanted                 got           
+7     hop/payload=64B   relay : nats   at least 4.00x faster  2.00x faster  MISSED
+8     hop/payload=1KiB  relay : bufio  at most 2.20x          1.50x         
+`
+	if out.String() != want {
+		t.Errorf("PrintLines wrote\n%s, want\n%s", out.String(), want)
+	}
+}
