@@ -4,39 +4,77 @@ import "github.com/cosim-go/cosim/relay/frame"
 
 // AssignerOptions are the options of [NewSeqAssigner]. The zero value has the defaults.
 type AssignerOptions struct {
-	// MaxFlows is how many flows are remembered. 0 is 8192.
+	// MaxFlows is how many flows are remembered. Above it the one not numbered for the longest
+	// time is forgotten: a request that was cancelled may never see the END that would remove
+	// it. 0 and less is 8192.
 	MaxFlows int
 }
 
 // AssignerStats is what a [SeqAssigner] counts.
 type AssignerStats struct {
 	Flows          int    // remembered now
-	ForgottenFlows uint64 // flows given up because there were too many
+	ForgottenFlows uint64 // given up because there were too many
 }
 
-// A SeqAssigner numbers the frames of each flow, from 0.
+// A SeqAssigner numbers the frames of each flow from 0, at the last writer before a wire. The
+// zero value is one with the default options.
+//
+// It is not safe for concurrent use, and a lock of its own would not help: Assign, the write
+// and, for a terminal, Remove have to be one step under the connection's lock. Otherwise two
+// senders swap their frames, or a frame gets a number of a flow that has ended.
 type SeqAssigner struct {
-	next map[Key]uint64
+	flows    store[uint64] // the next number
+	maxFlows int
+	stats    AssignerStats
 }
 
 // NewSeqAssigner returns an assigner that knows no flow. No options are the defaults.
-func NewSeqAssigner(o *AssignerOptions) *SeqAssigner { return &SeqAssigner{} }
+func NewSeqAssigner(o *AssignerOptions) *SeqAssigner {
+	if o == nil {
+		o = &AssignerOptions{}
+	}
+	return &SeqAssigner{maxFlows: o.MaxFlows}
+}
 
-// Assign sets the number of a frame that belongs to a flow and leaves any other alone.
+// Assign sets the number of a frame that belongs to a flow. Any other frame stays as it is.
 func (a *SeqAssigner) Assign(f *frame.Frame) {
 	if !f.Type.Flow() {
 		return
 	}
-	if a.next == nil {
-		a.next = map[Key]uint64{}
+	k := Key{f.ID, f.RoutingID}
+	place := a.flows.find(&k)
+	if place == 0 {
+		a.makeRoom()
+		place = a.flows.add(&k, resting)
+	} else {
+		a.flows.touch(place, resting)
 	}
-	k := KeyOf(f.Head())
-	f.Seq = a.next[k]
-	a.next[k]++
+	next := &a.flows.slots[place].value
+	f.Seq = *next
+	*next++
 }
 
-// Remove forgets a flow, after its END or ERR was written.
-func (a *SeqAssigner) Remove(k Key) { delete(a.next, k) }
+func (a *SeqAssigner) makeRoom() {
+	if a.maxFlows <= 0 {
+		a.maxFlows = defaultMaxFlows
+	}
+	if a.flows.len() >= a.maxFlows {
+		a.flows.remove(a.flows.oldest(resting))
+		a.stats.ForgottenFlows++
+	}
+}
 
-// Stats returns the counts.
-func (a *SeqAssigner) Stats() AssignerStats { return AssignerStats{Flows: len(a.next)} }
+// Remove forgets a flow. It is to be called right after an END or ERR was written; the next
+// frame of the same ids is number 0 again. A flow that is unknown is none.
+func (a *SeqAssigner) Remove(k Key) {
+	if place := a.flows.find(&k); place != 0 {
+		a.flows.remove(place)
+	}
+}
+
+// Stats returns what is remembered and counted.
+func (a *SeqAssigner) Stats() AssignerStats {
+	s := a.stats
+	s.Flows = a.flows.len()
+	return s
+}
