@@ -25,8 +25,9 @@ const (
 	TypePolicy      Type = policyNumber
 )
 
-// policyNumber is Policy's type number. The design of the protocol names the frame without
-// a number, and no published implementation knows it; 15 is the first number that is free.
+// policyNumber is Policy's type number. Version 4 of the protocol names the frame without a
+// number; 15 is what the published Python package capdag has for it since its release
+// 1.497.47, in bifaci/frame.py, which speaks version 6.
 const policyNumber = 15
 
 // numTypes is one more than the highest type number.
