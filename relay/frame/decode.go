@@ -6,7 +6,8 @@ package frame
 //
 // A body that is not one well-formed CBOR item, with nothing behind it, no text that is not
 // UTF-8 and no nesting beyond [MaxNesting], fails with [ErrDecode]; a well-formed one that is
-// no frame with [ErrInvalidFrame]. After an error f is as it was.
+// no frame with [ErrInvalidFrame]; one longer than [HardMaxFrame] with [ErrFrameTooLarge]. After
+// an error f is as it was.
 func Decode(body []byte, f *Frame) error {
 	d := decoder{scanner: scanner{b: body}}
 	if err := d.frame(); err != nil {
@@ -68,6 +69,9 @@ var keyHolds = [largestKey + 1]uint8{
 }
 
 func (d *decoder) frame() *Error {
+	if len(d.b) > HardMaxFrame {
+		return faultAt(ErrFrameTooLarge, 0, "a body of %d bytes, at most %d are taken", len(d.b), HardMaxFrame)
+	}
 	if !d.body() {
 		return d.flaw.err()
 	}

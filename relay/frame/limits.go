@@ -36,6 +36,10 @@ func (l Limits) Min(m Limits) Limits {
 	}
 }
 
+// FrameLimit returns MaxFrame as a reader or writer takes it, at most [HardMaxFrame]. A plain
+// conversion of what a peer said may be negative.
+func (l Limits) FrameLimit() int { return int(min(l.MaxFrame, HardMaxFrame)) }
+
 // boundFrame returns the limit in force for a limit that was asked for: at most [HardMaxFrame], and
 // [DefaultMaxFrame] for 0.
 func boundFrame(asked int) int {
