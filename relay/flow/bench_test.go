@@ -2,7 +2,10 @@ package flow
 
 import (
 	"fmt"
+	"hash/fnv"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
@@ -26,7 +29,7 @@ func BenchmarkAssign(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				a.Assign(&frames[i%flows])
+				a.Assign(&frames[i&(flows-1)])
 			}
 		})
 	}
@@ -40,7 +43,7 @@ func BenchmarkAccept(b *testing.B) {
 			heads := benchHeads(flows)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				h := &heads[i%flows]
+				h := &heads[i&(flows-1)]
 				if ready, err := buffer.Accept(*h, wire); !ready || err != nil {
 					b.Fatal(ready, err)
 				}
@@ -79,4 +82,71 @@ func sizeName(n int) string {
 		return fmt.Sprintf("%dB", n)
 	}
 	return fmt.Sprintf("%dKiB", n>>10)
+}
+
+// BenchmarkChecksum works on four payloads, one after the other and all at once. Beside its
+// speed it reports how it compares with copying the payloads and with hash/fnv.
+func BenchmarkChecksum(b *testing.B) {
+	for _, size := range []int{64, 1 << 10, 64 << 10, 256 << 10} {
+		for _, lanes := range []int{1, 4} {
+			b.Run(fmt.Sprintf("payload=%s/lanes=%d", sizeName(size), lanes), func(b *testing.B) {
+				payloads := make([][]byte, 4)
+				for i := range payloads {
+					payloads[i] = make([]byte, size)
+				}
+				sums := make([]uint64, len(payloads))
+				b.SetBytes(int64(len(payloads) * size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if lanes > 1 {
+						Checksums(sums, payloads)
+						continue
+					}
+					for i, p := range payloads {
+						sums[i] = Checksum(p)
+					}
+				}
+				ours := b.Elapsed() / time.Duration(b.N)
+				reportRatios(b, ours, payloads)
+			})
+		}
+	}
+}
+
+func reportRatios(b *testing.B, ours time.Duration, payloads [][]byte) {
+	b.StopTimer()
+	into := make([]byte, len(payloads[0]))
+	memcpy := timeOf(func() {
+		for _, p := range payloads {
+			copy(into, p)
+		}
+	})
+	h := fnv.New64a()
+	peer := timeOf(func() {
+		for _, p := range payloads {
+			h.Reset()
+			h.Write(p)
+		}
+	})
+	b.ReportMetric(float64(ours)/float64(memcpy), "x-memcpy")
+	b.ReportMetric(float64(ours)/float64(peer), "x-hash/fnv")
+}
+
+// timeOf returns how long a run of a function takes: the median of some samples.
+func timeOf(f func()) time.Duration {
+	const samples, least = 7, 2 * time.Millisecond
+	times := make([]time.Duration, samples)
+	for i := range times {
+		runs := 0
+		start := time.Now()
+		for time.Since(start) < least {
+			for range 10 {
+				f()
+			}
+			runs += 10
+		}
+		times[i] = max(time.Since(start)/time.Duration(runs), 1)
+	}
+	slices.Sort(times)
+	return times[samples/2]
 }

@@ -99,15 +99,11 @@ func (b *ReorderBuffer) Accept(h frame.Head, wire []byte) (ready bool, err error
 	}
 	k := Key{h.ID, h.RoutingID}
 	place := b.flows.find(&k)
-	var state flowState
-	if place != 0 {
-		state = b.flows.slots[place].value
-	}
-	if h.Seq != state.expected {
-		return false, b.hold(place, &state, &k, &h, wire)
-	}
-	if place == 0 {
+	switch {
+	case place == 0 && h.Seq == 0:
 		place = b.open(&k)
+	case place == 0 || h.Seq != b.flows.slots[place].value.expected:
+		return false, b.hold(place, &k, &h, wire)
 	}
 	b.deliver(place)
 	return true, nil
@@ -127,7 +123,11 @@ func (b *ReorderBuffer) deliver(place int32) {
 }
 
 // hold keeps a frame that comes too early, or refuses it. place is 0 for a flow not seen yet.
-func (b *ReorderBuffer) hold(place int32, state *flowState, k *Key, h *frame.Head, wire []byte) error {
+func (b *ReorderBuffer) hold(place int32, k *Key, h *frame.Head, wire []byte) error {
+	var state flowState
+	if place != 0 {
+		state = b.flows.slots[place].value
+	}
 	cost := heldCost + int64(len(wire))
 	switch {
 	case h.Seq < state.expected:
