@@ -5,7 +5,6 @@ go 1.25.0
 require (
 	github.com/fxamacker/cbor/v2 v2.9.2
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/sync v0.22.0
 )
 
 require (

@@ -3,48 +3,54 @@ package bridge
 import (
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
 
 // Join makes one link of a reader and a writer, such as the two pipes of a process. Its
-// CloseWrite closes w, its Close closes both.
+// CloseWrite closes w, its Close closes both; either may be called again.
 func Join(r io.ReadCloser, w io.WriteCloser) io.ReadWriteCloser {
-	return &joined{r, w}
+	return &joined{Reader: r, Writer: w, closeRead: sync.OnceValue(r.Close), closeWrite: sync.OnceValue(w.Close)}
 }
 
 type joined struct {
-	io.ReadCloser
-	w io.WriteCloser
+	io.Reader
+	io.Writer
+	closeRead, closeWrite func() error
 }
 
-func (j *joined) Write(p []byte) (int, error) { return j.w.Write(p) }
-func (j *joined) CloseWrite() error           { return j.w.Close() }
-func (j *joined) Close() error                { return errors.Join(j.w.Close(), j.ReadCloser.Close()) }
+func (j *joined) CloseWrite() error { return j.closeWrite() }
+func (j *joined) Close() error      { return errors.Join(j.closeWrite(), j.closeRead()) }
+
+// halfCloser is a link whose directions end one by one.
+type halfCloser interface{ CloseWrite() error }
 
 // An end is one side of a bridge. It reads from a link.
 type end struct {
 	link   io.ReadWriteCloser
 	out    *frame.Writer
-	closed atomic.Bool // by endWriting
+	closed atomic.Bool // as a whole, by endWriting
 }
 
-// Read reads from the link. What was closed because one direction ended has come to its end
-// in the other one too.
+// errOver is the error of reading from a link that was closed as a whole because the direction
+// towards it had ended.
+var errOver = errors.New("the link has no end of one direction alone")
+
+// Read reads from the link.
 func (e *end) Read(p []byte) (int, error) {
 	n, err := e.link.Read(p)
 	if err != nil && e.closed.Load() {
-		err = io.EOF
+		err = errOver
 	}
 	return n, err
 }
 
-// endWriting tells the far end of the link that nothing more comes. How it takes that is of no
-// use: a far end that is gone knows.
+// endWriting tells the far end of the link that nothing more comes. A link that cannot tell is
+// closed, or the far end would wait for ever.
 func (e *end) endWriting() {
-	if half, ok := e.link.(interface{ CloseWrite() error }); ok {
-		half.CloseWrite()
+	if half, ok := e.link.(halfCloser); ok && half.CloseWrite() == nil {
 		return
 	}
 	e.closed.Store(true)

@@ -1,8 +1,9 @@
 package bridge
 
 import (
-	"fmt"
+	"errors"
 	"io"
+	"log/slog"
 
 	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
@@ -13,39 +14,31 @@ import (
 type pump struct {
 	in    *frame.Reader
 	out   *frame.Writer
-	to    *end
 	order *flow.ReorderBuffer
+	log   *slog.Logger
 
-	// intercept decides on frames that are not simply passed on.
+	// intercept decides on the frame that was read last, one outside of flows.
 	intercept func(*pump, frame.Type) (action, error)
 
 	run       []byte // frames that are to be written, in the reader's buffer
+	inRun     uint64 // how many they are
 	counted   Counters
 	published *counters
 }
 
-// An action is what becomes of a frame.
-type action int
-
-const (
-	pass action = iota // on, in the order of its flow
-	keep               // it was meant for the slave
-	drop               // it must not cross
-)
-
-// newPump returns a pump of frames of at most maxFrame bytes, which holds at most held of a
-// flow.
-func newPump(from, to *end, maxFrame, held int, published *counters) *pump {
-	p := &pump{out: to.out, to: to, order: flow.NewReorderBuffer(held, nil), published: published}
-	p.in = frame.NewReader(from, &frame.ReaderOptions{MaxFrame: maxFrame, Idle: p.idle})
+// newPump returns a pump that holds at most held frames of a flow.
+func newPump(from, to *end, o SlaveOptions, held int, published *counters) *pump {
+	p := &pump{out: to.out, order: flow.NewReorderBuffer(held, nil), log: o.Logger, published: published}
+	p.in = frame.NewReader(from, &frame.ReaderOptions{MaxFrame: o.MaxFrame, Idle: p.flush})
 	return p
 }
 
 // carry works until the stream ends, which is no error, or something fails.
 func (p *pump) carry() error {
+	defer p.publish()
 	for {
 		head, err := p.in.NextHead()
-		if err == io.EOF {
+		if err == io.EOF || errors.Is(err, errOver) {
 			return nil
 		}
 		if err != nil {
@@ -60,32 +53,33 @@ func (p *pump) carry() error {
 // take handles the frame that was read last.
 func (p *pump) take(head frame.Head) error {
 	if !head.Type.Flow() {
-		act, err := p.intercept(p, head.Type)
-		if err != nil {
-			return err
-		}
-		switch act {
-		case keep:
-			p.counted.Kept++
-			return nil
-		case drop:
-			p.counted.Dropped++
-			return nil
-		}
-		return p.forward(p.in.Wire())
+		return p.takeControl(head.Type)
 	}
 	ready, err := p.order.Accept(head, p.in.Wire())
-	if err != nil {
-		return fmt.Errorf("%v frame %d of request %v: %w", head.Type, head.Seq, head.ID, err)
-	}
-	if !ready {
-		return nil
+	if err != nil || !ready {
+		return err
 	}
 	if err := p.forward(p.in.Wire()); err != nil {
 		return err
 	}
 	p.delivered(head)
 	return p.release()
+}
+
+// takeControl handles a frame outside of flows.
+func (p *pump) takeControl(t frame.Type) error {
+	act, err := p.intercept(p, t)
+	switch {
+	case err != nil:
+		return err
+	case act == keep:
+		p.counted.Kept++
+		return nil
+	case act == drop:
+		p.counted.Dropped++
+		return nil
+	}
+	return p.forward(p.in.Wire())
 }
 
 // release writes the held frames that are due now.
@@ -98,10 +92,9 @@ func (p *pump) release() error {
 		return err
 	}
 	for ; ok; head, wire, ok = p.order.Release() {
-		if err := p.out.WriteWire(wire); err != nil {
+		if err := p.write(wire, 1); err != nil {
 			return err
 		}
-		p.count(wire)
 		p.delivered(head)
 	}
 	return nil
@@ -116,35 +109,40 @@ func (p *pump) delivered(head frame.Head) {
 
 // forward makes a frame in the reader's buffer part of what is to be written.
 func (p *pump) forward(wire []byte) error {
-	p.count(wire)
 	if n := len(p.run); n > 0 && n < cap(p.run) && &p.run[:n+1][n] == &wire[0] {
 		p.run = p.run[:n+len(wire)]
+		p.inRun++
 		return nil
 	}
 	if err := p.writeRun(); err != nil {
 		return err
 	}
-	p.run = wire
+	p.run, p.inRun = wire, 1
 	return nil
-}
-
-func (p *pump) count(wire []byte) {
-	p.counted.Frames++
-	p.counted.Bytes += uint64(len(wire))
 }
 
 // writeRun gives the writer what is to be written.
 func (p *pump) writeRun() error {
-	if len(p.run) == 0 {
+	if p.inRun == 0 {
 		return nil
 	}
-	run := p.run
-	p.run = nil
-	return p.out.WriteWire(run)
+	run, frames := p.run, p.inRun
+	p.run, p.inRun = nil, 0
+	return p.write(run, frames)
 }
 
-// idle runs before the reader reads: what was taken so far goes out first.
-func (p *pump) idle() error {
+// write gives the writer some frames.
+func (p *pump) write(wire []byte, frames uint64) error {
+	if err := p.out.WriteWire(wire); err != nil {
+		return err
+	}
+	p.counted.Frames += frames
+	p.counted.Bytes += uint64(len(wire))
+	return nil
+}
+
+// flush sends on what was taken so far. It runs before the reader reads.
+func (p *pump) flush() error {
 	if err := p.writeRun(); err != nil {
 		return err
 	}
@@ -152,9 +150,10 @@ func (p *pump) idle() error {
 	return p.out.Flush()
 }
 
+// publish shows the counters to those who ask.
 func (p *pump) publish() {
-	held := p.order.Stats()
-	p.counted.Held = uint64(held.Held)
-	p.counted.Lost = uint64(held.Dropped)
+	if lost := p.counted.observe(p.order); lost > 0 {
+		logLost(p.log, lost)
+	}
 	p.published.publish(p.counted)
 }

@@ -1,6 +1,10 @@
 package bridge
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/cosim-go/cosim/relay/flow"
+)
 
 // Stats are the counters of a slave since it was made.
 type Stats struct {
@@ -8,15 +12,24 @@ type Stats struct {
 	ToSocket Counters // what came from the host
 }
 
-// Counters are what one direction of a slave has done. They are as of the last time that the
-// direction waited for more; while it is busy they may lag behind.
+// Counters are what one direction has done. They are as of the last time that the direction
+// waited for more, and exact when it has ended; while it is busy they may lag behind.
 type Counters struct {
 	Frames  uint64 // passed on
 	Bytes   uint64 // passed on, length prefixes included
-	Kept    uint64 // RELAY_STATE frames from the socket, which the slave keeps
-	Dropped uint64 // frames that must not cross: a RELAY_NOTIFY from the socket, a RELAY_STATE from the host
-	Held    uint64 // waiting for an earlier frame of their flow
+	Kept    uint64 // taken in: by a slave RELAY_STATE frames from the socket, by a master RELAY_NOTIFY frames
+	Dropped uint64 // must not cross: a RELAY_NOTIFY from the socket, a RELAY_STATE from the host or without a payload
+	Held    uint64 // wait for an earlier frame of their flow; at the end, never got it
 	Lost    uint64 // were held when their flow was forgotten
+}
+
+// observe takes over what a buffer counts, and returns how many frames were lost since the last
+// time.
+func (c *Counters) observe(order *flow.ReorderBuffer) (lost uint64) {
+	s := order.Stats()
+	lost = s.Dropped - c.Lost
+	c.Held, c.Lost = uint64(s.Held), s.Dropped
+	return lost
 }
 
 // counters is a snapshot that one goroutine publishes.
