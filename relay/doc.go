@@ -1,7 +1,5 @@
-// Package relay is the root of cosim's frame relay: the slave and master ends of a
-// relay socket, the switch that routes capability calls over many masters, and the
-// cartridge host, wire-compatible with the CapDAG protocol v4.
-//
-// The module is reserved and holds no relay code yet: nothing here reads or writes a
-// frame. The frame codec and the bridge come first, as packages below this one.
+// Package relay is the root of cosim's frame relay and holds no code itself. The codec is in
+// package frame, numbering, order and credit in package flow, the two ends of a relay socket in
+// package bridge, and what tests need in package relaytest. PROTOCOL.md describes the wire,
+// that of the CapDAG protocol, version 4.
 package relay
