@@ -129,14 +129,16 @@ func modules(t *testing.T) []string {
 	return dirs
 }
 
-// moduleOf is the module that a package of this repository is in.
-func moduleOf(modules []string, pkg string) string {
+// moduleOf is the module that a package of this repository is in, or a file by its path: the
+// innermost one.
+func moduleOf(modules []string, path string) string {
+	innermost := ""
 	for _, m := range modules {
-		if pkg == m || strings.HasPrefix(pkg, m+"/") {
-			return m
+		if (path == m || strings.HasPrefix(path, m+"/")) && len(m) > len(innermost) {
+			innermost = m
 		}
 	}
-	return ""
+	return innermost
 }
 
 // goJSON runs the go command and decodes what it prints.
