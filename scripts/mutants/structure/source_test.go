@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,11 @@ func sources(t *testing.T, dir string, withTests bool) []sourceFile {
 	t.Helper()
 	var files []sourceFile
 	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != filepath.Join(root, dir) {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return fs.SkipDir // a module within
+			}
+		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
