@@ -13,6 +13,14 @@
 // until the next call of Next. Whoever keeps one longer takes [Frame.Clone]. Nothing in this
 // package writes into borrowed bytes, and a writer is done with a frame when Write returns.
 //
+// Tests find out who keeps them too long: with the build tag framepoison, as in
+//
+//	go test -tags framepoison ./...
+//
+// a reader overwrites all that is no longer valid with 0xdb before it reads on, and reads most
+// frames alone, so that the frame before goes at once. A writer overwrites what it has written,
+// and a builder the meta that Reset takes back.
+//
 // # Errors
 //
 // Every error is an [*Error] with a [Kind]; errors.Is(err, frame.ErrDecode) tells one kind

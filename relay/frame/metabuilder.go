@@ -24,6 +24,9 @@ type metaEntry struct{ name, value, end int } // offsets into values
 
 // Reset makes the builder empty. It takes back the Meta that [MetaBuilder.Meta] gave.
 func (b *MetaBuilder) Reset() {
+	if poisoned {
+		poison(b.out)
+	}
 	b.values, b.entries, b.out, b.err = b.values[:0], b.entries[:0], b.out[:0], nil
 }
 

@@ -35,6 +35,7 @@ type Reader struct {
 	wire  []byte
 	frame Frame
 	late  error // came from the stream together with bytes
+	fills int   // with poisoned: how often the buffer was filled
 	err   error // for good
 }
 
@@ -157,7 +158,11 @@ func (r *Reader) fill() error {
 		if r.end == len(r.buf) {
 			r.grow(want)
 		}
-		if err := r.read(); err != nil {
+		room := r.buf[r.end:]
+		if poisoned && r.fills%4 != 0 {
+			room = room[:min(want-r.end, len(room))]
+		}
+		if err := r.read(room); err != nil {
 			return err
 		}
 	}
@@ -165,8 +170,13 @@ func (r *Reader) fill() error {
 
 // compact moves what is left to the beginning of the buffer.
 func (r *Reader) compact() {
-	r.end = copy(r.buf, r.buf[r.start:r.end])
+	end := r.end
+	r.end = copy(r.buf, r.buf[r.start:end])
 	r.start = 0
+	if poisoned {
+		poison(r.buf[r.end:end])
+		r.fills++
+	}
 }
 
 // grow doubles a full buffer, or makes it what the frame needs if that is less: never much more
@@ -174,18 +184,21 @@ func (r *Reader) compact() {
 func (r *Reader) grow(want int) {
 	grown := make([]byte, min(2*len(r.buf), want+bufferSize))
 	copy(grown, r.buf[:r.end])
+	if poisoned {
+		poison(r.buf)
+	}
 	r.buf = grown
 }
 
 // maxEmptyReads is how many reads in a row may bring nothing, as for bufio.
 const maxEmptyReads = 100
 
-// read reads once; what came counts before the error that came with it.
-func (r *Reader) read() error {
+// read reads once, as much as room takes; what came counts before the error that came with it.
+func (r *Reader) read(room []byte) error {
 	for range maxEmptyReads {
 		n, err := 0, r.late
 		if err == nil {
-			n, err = r.in.Read(r.buf[r.end:])
+			n, err = r.in.Read(room)
 		}
 		r.end += n
 		r.late = err

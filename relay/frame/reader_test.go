@@ -167,32 +167,6 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestReaderBuffered(t *testing.T) {
-	whole := wire(heartbeat(t))
-	r := frame.NewReader(&pieces{parts: [][]byte{append(bytes.Repeat(whole, 2), whole[:6]...), whole[6:]}}, nil)
-	if r.Buffered() {
-		t.Error("Buffered before anything was read")
-	}
-	for i, want := range []bool{true, false, false} {
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
-		if r.Buffered() != want {
-			t.Errorf("Buffered after frame %d = %v, want %v", i, !want, want)
-		}
-	}
-	r.Next()
-	if !r.Buffered() {
-		t.Error("Buffered at the end = false, but Next does not read")
-	}
-	over := append(append([]byte{}, whole...), 0xff, 0xff, 0xff, 0xff)
-	r = frame.NewReader(bytes.NewReader(over), nil)
-	r.Next()
-	if !r.Buffered() {
-		t.Error("Buffered with a length above the limit = false, but Next does not read")
-	}
-}
-
 func TestReaderLimits(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -324,8 +298,11 @@ type once struct {
 
 func (o *once) Read(p []byte) (int, error) {
 	n := copy(p, o.bytes)
+	if o.bytes = o.bytes[n:]; len(o.bytes) > 0 {
+		return n, nil
+	}
 	err := o.err
-	o.bytes, o.err = nil, nil
+	o.err = nil
 	return n, err
 }
 

@@ -219,6 +219,9 @@ func (w *Writer) gather(split int, middle []byte) error {
 func (w *Writer) turnEnded(due, n int, err error) {
 	w.busy = false
 	w.written += uint64(due)
+	if poisoned {
+		poison(w.spare)
+	}
 	if err == nil && n < due {
 		err = io.ErrShortWrite
 	}
