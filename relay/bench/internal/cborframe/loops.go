@@ -6,7 +6,7 @@ import "bytes"
 func Marshal(c Codec, f *Frame) func(n int) error {
 	return func(n int) (err error) {
 		for range n {
-			if made, err = c.encode.Marshal(f); err != nil {
+			if Made, err = c.encode.Marshal(f); err != nil {
 				return err
 			}
 		}
@@ -14,8 +14,8 @@ func Marshal(c Codec, f *Frame) func(n int) error {
 	}
 }
 
-// made keeps what was encoded last on the heap, where a program that sends it has it.
-var made []byte
+// Made keeps what was encoded last on the heap, where a program that sends it has it.
+var Made []byte
 
 // MarshalReused encodes a frame n times into one buffer.
 func MarshalReused(c Codec, f *Frame) func(n int) error {

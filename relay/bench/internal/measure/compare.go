@@ -24,6 +24,7 @@ type Result struct {
 	P99     float64 `json:"p99,omitempty"` // of trips: 99 of 100 were not slower
 	Allocs  float64 `json:"allocs"`        // heap objects allocated for an operation, both ends together
 	AllocBy float64 `json:"alloc_bytes"`   // their bytes
+	Objects float64 `json:"objects"`       // heap objects allocated in a sample, those of the measurement too
 }
 
 // A Comparison is a scenario measured.
@@ -116,6 +117,9 @@ func rounds(entries []*entry, trip bool, o Options) error {
 	return nil
 }
 
+// mostTurns bounds the operations of a sample, for runners that take no time.
+const mostTurns = 1 << 28
+
 // calibrate finds how many operations take about the given time. It warms up the runner by doing them.
 func calibrate(r Runner, d time.Duration) (int, error) {
 	for n := 1; ; {
@@ -124,16 +128,17 @@ func calibrate(r Runner, d time.Duration) (int, error) {
 			return 0, err
 		}
 		took := max(time.Since(start), 1)
-		turns := max(1, int(float64(n)*float64(d)/float64(took)))
-		if took >= d/4 {
+		turns := int(min(max(float64(n)*float64(d)/float64(took), 1), mostTurns))
+		if took >= d/4 || n == mostTurns {
 			return turns, nil
 		}
 		n = min(turns, n*100)
 	}
 }
 
-// A reading is one sample: an operation's ns, the 99th percentile of trips, and what an operation allocated.
-type reading struct{ ns, p99, allocs, bytes float64 }
+// A reading is one sample: an operation's ns, the 99th percentile of trips, what an operation allocated,
+// and how many objects the sample did in all.
+type reading struct{ ns, p99, allocs, bytes, objects float64 }
 
 func read(r Runner, turns int, trip bool) (reading, error) {
 	var before, after runtime.MemStats
@@ -141,7 +146,8 @@ func read(r Runner, turns int, trip bool) (reading, error) {
 	runtime.ReadMemStats(&before)
 	out, err := timed(r, turns, trip)
 	runtime.ReadMemStats(&after)
-	out.allocs = float64(after.Mallocs-before.Mallocs) / float64(turns)
+	out.objects = float64(after.Mallocs - before.Mallocs)
+	out.allocs = out.objects / float64(turns)
 	out.bytes = float64(after.TotalAlloc-before.TotalAlloc) / float64(turns)
 	return out, err
 }
@@ -178,5 +184,6 @@ func (e *entry) result() Result {
 		P99:     quantile(column(func(r reading) float64 { return r.p99 }), 0.5),
 		Allocs:  quantile(column(func(r reading) float64 { return r.allocs }), 0.5),
 		AllocBy: quantile(column(func(r reading) float64 { return r.bytes }), 0.5),
+		Objects: quantile(column(func(r reading) float64 { return r.objects }), 0.5),
 	}
 }

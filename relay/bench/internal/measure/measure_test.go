@@ -68,14 +68,17 @@ func TestAnErrorEndsTheComparisonAndClosesAll(t *testing.T) {
 }
 
 func TestTripsAreTimedOneByOne(t *testing.T) {
-	longest := 0
+	longest, work := 0, 0
 	s := Scenario{Group: "trip", Case: "case", Trip: true, Contenders: []Contender{
 		Loop("a", Ours, func(n int) error {
 			longest = max(longest, n)
+			for range n {
+				work++
+			}
 			return nil
 		}),
 	}}
-	c, err := Compare(s, Options{Samples: 1, Time: time.Millisecond})
+	c, err := Compare(s, Options{Samples: 1, Time: 10 * time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +90,23 @@ func TestTripsAreTimedOneByOne(t *testing.T) {
 	}
 }
 
+func TestWhatTakesNoTimeIsMeasuredTooAndEnds(t *testing.T) {
+	s := Scenario{Contenders: []Contender{Loop("a", Ours, func(int) error { return nil })}}
+	if _, err := Compare(s, Options{Samples: 1, Time: time.Second}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAllocationsAreCounted(t *testing.T) {
 	var keep []byte
+	work := 0
 	s := Scenario{Contenders: []Contender{
-		Loop("none", Floor, func(int) error { return nil }),
+		Loop("none", Floor, func(n int) error {
+			for range n {
+				work++
+			}
+			return nil
+		}),
 		Loop("one", Ours, func(n int) error {
 			for range n {
 				keep = make([]byte, 100)

@@ -49,14 +49,14 @@ func DecodeOwned(item load.Item) func(n int) error {
 			if err := frame.Decode(body, &f); err != nil {
 				return err
 			}
-			owned = f.Clone()
+			Owned = f.Clone()
 		}
 		return nil
 	}
 }
 
-// owned keeps what was made last on the heap, where a program that keeps frames has them.
-var owned *frame.Frame
+// Owned keeps what was made last on the heap, where a program that keeps frames has them.
+var Owned *frame.Frame
 
 // Check tests an item's body n times as a relay does that passes it on.
 func Check(item load.Item) func(n int) error {
