@@ -14,6 +14,12 @@ var (
 	ErrOverflow  = errors.New("no more can be held")
 )
 
+// Reasons why a stream is not collected. They are no fault of the stream.
+var (
+	ErrUnbounded = errors.New("the stream may have no end")
+	ErrTooLong   = errors.New("longer than what may be collected")
+)
+
 // refused returns the error for a frame that is not taken.
 func refused(h frame.Head, why error) error {
 	if h.RoutingID.IsZero() {
