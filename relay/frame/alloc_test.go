@@ -222,7 +222,7 @@ func TestIDsAllocateNothing(t *testing.T) {
 // TestOddBodiesAllocateInProportion decodes and encodes what is legal and no implementation
 // writes: small pieces and small entries, which cost the most for their size.
 func TestOddBodiesAllocateInProportion(t *testing.T) {
-	const size = 1 << 20
+	const size = 256 << 10
 	for name, body := range map[string][]byte{
 		"a payload in pieces of a byte": repeatedBody(t, "06 5f", "41 00", size, "ff"),
 		"a payload in pieces of 1 kB":   repeatedBody(t, "06 5f", "59 0400"+string(bytesHex(1<<10)), size, "ff"),
