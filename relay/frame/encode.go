@@ -54,7 +54,7 @@ func (f *Frame) encodable() error {
 		return Errorf(ErrEncode, "chunk frame without index or checksum")
 	case f.Type == TypeCredit && !f.Credit.set:
 		return Errorf(ErrEncode, "credit frame without credit")
-	case !utf8.Valid(f.ContentType) || !utf8.Valid(f.Cap) || !utf8.Valid(f.StreamID) || !utf8.Valid(f.MediaURN):
+	case !isText(f.ContentType) || !isText(f.Cap) || !isText(f.StreamID) || !isText(f.MediaURN):
 		return Errorf(ErrEncode, "%v frame with a text that is not UTF-8", f.Type)
 	}
 	return nil
@@ -62,18 +62,22 @@ func (f *Frame) encodable() error {
 
 // entries counts the keys that are written.
 func (f *Frame) entries() byte {
-	n := byte(4)
-	for _, present := range [...]bool{
-		f.ContentType != nil, f.Meta.raw != nil, f.Payload != nil, f.Len.set, f.Offset.set, f.EOF.set,
-		f.Cap != nil, f.StreamID != nil, f.MediaURN != nil, !f.RoutingID.IsZero(), f.ChunkIndex.set,
-		f.ChunkCount.set, f.Checksum.set, f.IsSequence.set, f.ForceKill.set, f.Credit.set, f.Unbounded.set,
-	} {
-		if present {
-			n++
-		}
+	return 4 + one(f.ContentType != nil) + one(f.Meta.raw != nil) + one(f.Payload != nil) +
+		one(f.Len.set) + one(f.Offset.set) + one(f.EOF.set) + one(f.Cap != nil) + one(f.StreamID != nil) +
+		one(f.MediaURN != nil) + one(!f.RoutingID.IsZero()) + one(f.ChunkIndex.set) + one(f.ChunkCount.set) +
+		one(f.Checksum.set) + one(f.IsSequence.set) + one(f.ForceKill.set) + one(f.Credit.set) + one(f.Unbounded.set)
+}
+
+// one returns 1 for true, without a branch.
+func one(present bool) (n byte) {
+	if present {
+		n = 1
 	}
 	return n
 }
+
+// isText reports whether bytes are UTF-8. Most are ASCII, which is found out faster.
+func isText(b []byte) bool { return isASCII(b) || utf8.Valid(b) }
 
 // appendStart appends what stands before the bytes of the payload.
 func (f *Frame) appendStart(dst []byte) []byte {
@@ -140,7 +144,11 @@ func appendText(dst []byte, key byte, text []byte) []byte {
 	if text == nil {
 		return dst
 	}
-	dst = appendHead(append(dst, key), majorText, uint64(len(text)))
+	if len(text) < 24 {
+		dst = append(dst, key, majorText|byte(len(text)))
+	} else {
+		dst = appendHead(append(dst, key), majorText, uint64(len(text)))
+	}
 	return append(dst, text...)
 }
 
