@@ -91,7 +91,6 @@ func blocked(t *testing.T, want error, unblock func(t *testing.T, e *endPoint, r
 	})
 }
 
-// Requirement: R2
 func TestABlockedSenderGoesOnWithACredit(t *testing.T) {
 	blocked(t, nil, func(t *testing.T, e *endPoint, rid frame.ID, _ context.CancelCauseFunc) {
 		e.send(t, frame.NewCredit(rid, []byte("out"), 1, frame.ResponseDirection))

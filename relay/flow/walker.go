@@ -51,9 +51,12 @@ func (w *walker) walk(part []byte) (n int, whole bool, err error) {
 	}
 	for n < len(part) && !whole && err == nil {
 		var size int
-		if w.content > 0 {
+		switch {
+		case w.content > 0:
 			size, whole, err = w.string(part[n:])
-		} else {
+		case w.got == 0 && isByte(part[n]) && !w.inString():
+			size, whole = 1, w.ended()
+		default:
 			var head []byte
 			if head, size = w.cutHead(part[n:]); head != nil {
 				whole, err = w.begin(head)
@@ -63,6 +66,12 @@ func (w *walker) walk(part []byte) (n int, whole bool, err error) {
 	}
 	w.used += uint64(n)
 	return n, whole, err
+}
+
+// isByte reports whether an item is but a byte: a small number or a simple value. Those are many.
+func isByte(first byte) bool {
+	major := first & majorMask
+	return first&^majorMask < 24 && (major <= majorNint || major == majorSimple)
 }
 
 // cutHead returns the head that is next when all of it has come, empty when it is reserved, and
