@@ -13,6 +13,9 @@ type randomBodies struct{ *rand.Rand }
 func (r randomBodies) sometimes(n int) bool { return r.IntN(n) == 0 }
 
 func (r randomBodies) next() []byte {
+	if r.sometimes(2) {
+		return r.damaged(r.plain())
+	}
 	var entries [][]byte
 	for key, value := range [][]byte{r.head(0, 4), r.head(0, uint64(r.IntN(16))), r.id()} {
 		if !r.sometimes(40) {
@@ -26,7 +29,36 @@ func (r randomBodies) next() []byte {
 	if r.sometimes(2) {
 		r.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
 	}
-	body := r.container(5, len(entries), entries)
+	return r.damaged(r.container(5, len(entries), entries))
+}
+
+// plain returns a body as encoders write it, or nearly so: keys in ascending order, most of them
+// once and with a value that fits.
+func (r randomBodies) plain() []byte {
+	entries := [][]byte{{0, 4}, {1, byte(3 + r.IntN(12))}, append([]byte{2, 0x50}, make([]byte, 16)...)}
+	for key := 3; key <= 21; key++ {
+		if key != 14 && key != 16 && key != 19 && !r.sometimes(3) || r.sometimes(20) {
+			continue
+		}
+		value := r.fitting(key)
+		if r.sometimes(60) {
+			value = r.item(2)
+		}
+		entries = append(entries, append([]byte{byte(key)}, value...))
+	}
+	count := byte(len(entries))
+	if r.sometimes(20) {
+		count += byte(r.IntN(9)) - 4
+	}
+	body := []byte{0xa0 | count&0x1f}
+	for _, entry := range entries {
+		body = append(body, entry...)
+	}
+	return body
+}
+
+// damaged returns a body with something wrong in it, at times.
+func (r randomBodies) damaged(body []byte) []byte {
 	switch {
 	case r.sometimes(12):
 		body[r.IntN(len(body))] = byte(r.Uint32())

@@ -53,6 +53,9 @@ func expectLikeTwin(t *testing.T, body []byte) frame.Kind {
 	var got frame.Frame
 	err := frame.Decode(body, &got)
 	want := twinDecode(t, body)
+	if head, checked := frame.Check(body); fmt.Sprint(checked) != fmt.Sprint(err) || err == nil && head != got.Head() {
+		t.Errorf("Check = %+v, %v, Decode = %+v, %v", head, checked, got.Head(), err)
+	}
 	if frame.KindOf(err) != want.kind {
 		t.Errorf("Decode(%x) = %v of kind %q, want kind %q: %s", clip(body), err, frame.KindOf(err), want.kind, want.why)
 	}
