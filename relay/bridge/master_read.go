@@ -58,12 +58,13 @@ func (m *Master) take(f *frame.Frame) (*frame.Frame, error) {
 	case frame.TypePolicy:
 		return nil, frame.Errorf(frame.ErrProtocol, "a policy frame from the slave: only the switch may send one")
 	}
-	ready, err := m.order.Accept(f.Head(), m.in.Wire())
+	head := f.Head()
+	ready, err := m.order.Accept(&head, m.in.Wire())
 	if err != nil || !ready {
 		return nil, err
 	}
 	m.release = f.Type.Flow()
-	m.returned(f.Head(), m.in.Wire())
+	m.returned(head, m.in.Wire())
 	return f, nil
 }
 

@@ -51,7 +51,7 @@ func (p *pump) carry() error {
 }
 
 // take handles the frame that was read last.
-func (p *pump) take(head frame.Head) error {
+func (p *pump) take(head *frame.Head) error {
 	if !head.Type.Flow() {
 		return p.takeControl(head.Type)
 	}
@@ -63,7 +63,10 @@ func (p *pump) take(head frame.Head) error {
 		return err
 	}
 	p.delivered(head)
-	return p.release()
+	if p.order.Due() {
+		return p.release()
+	}
+	return nil
 }
 
 // takeControl handles a frame outside of flows.
@@ -84,26 +87,22 @@ func (p *pump) takeControl(t frame.Type) error {
 
 // release writes the held frames that are due now.
 func (p *pump) release() error {
-	head, wire, ok := p.order.Release()
-	if !ok {
-		return nil
-	}
 	if err := p.writeRun(); err != nil {
 		return err
 	}
-	for ; ok; head, wire, ok = p.order.Release() {
+	for head, wire, ok := p.order.Release(); ok; head, wire, ok = p.order.Release() {
 		if err := p.write(wire, 1); err != nil {
 			return err
 		}
-		p.delivered(head)
+		p.delivered(&head)
 	}
 	return nil
 }
 
 // delivered forgets a flow whose end went out.
-func (p *pump) delivered(head frame.Head) {
+func (p *pump) delivered(head *frame.Head) {
 	if head.Type.Terminal() {
-		p.order.Cleanup(flow.KeyOf(head))
+		p.order.Cleanup(flow.KeyOf(*head))
 	}
 }
 

@@ -51,7 +51,7 @@ func TestFramesInOrderDoNotAllocate(t *testing.T) {
 	wire := make([]byte, 1000)
 	noAllocs(t, "Accept", func() {
 		flowsThatComeAndGo(allocFrames, func(h frame.Head) {
-			ready, err := b.Accept(h, wire)
+			ready, err := b.Accept(&h, wire)
 			if !ready || err != nil {
 				t.Fatalf("Accept(%v) = %t, %v", h, ready, err)
 			}
@@ -77,11 +77,38 @@ func leftOf(b *ReorderBuffer) func(yield func(Key) bool) {
 	}
 }
 
+// A million flows leave nothing behind.
+func TestOpeningAndEndingFlowsDoesNotAllocate(t *testing.T) {
+	b := NewReorderBuffer(64, nil)
+	var a SeqAssigner
+	k := Key{XID: frame.Number(0)}
+	var n uint64
+	noAllocs(t, "opening and ending flows", func() {
+		for range modelSteps() / 4 {
+			n++
+			k.RID = frame.Number(n)
+			f := frame.Frame{Type: frame.TypeReq, ID: k.RID, RoutingID: k.XID}
+			a.Assign(&f)
+			if ready, err := b.Accept(at(f.Head()), nil); !ready || err != nil {
+				t.Fatal(ready, err)
+			}
+			if n > allocFlows { // the one that was opened so many before
+				k.RID = frame.Number(n - allocFlows)
+				a.Remove(k)
+				b.Cleanup(k)
+			}
+		}
+	})
+	if got, want := b.Stats(), (ReorderStats{Flows: allocFlows}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
+	}
+}
+
 func TestFramesOutOfFlowsDoNotAllocate(t *testing.T) {
 	b := NewReorderBuffer(64, nil)
 	noAllocs(t, "Accept", func() {
 		for seq := range uint64(100) {
-			if ready, err := b.Accept(frame.Head{Type: frame.TypeCredit, ID: frame.Number(1), Seq: seq}, nil); !ready || err != nil {
+			if ready, err := b.Accept(&frame.Head{Type: frame.TypeCredit, ID: frame.Number(1), Seq: seq}, nil); !ready || err != nil {
 				t.Fatalf("Accept = %t, %v", ready, err)
 			}
 		}
@@ -117,11 +144,11 @@ func TestFramesOutOfOrderHardlyAllocate(t *testing.T) {
 	seq := uint64(0)
 	swap := func(wire []byte) {
 		h := frame.Head{Type: frame.TypeChunk, ID: frame.Number(1), Seq: seq + 1}
-		if ready, err := b.Accept(h, wire); ready || err != nil {
+		if ready, err := b.Accept(&h, wire); ready || err != nil {
 			t.Fatalf("Accept(%v) = %t, %v", h, ready, err)
 		}
 		h.Seq = seq
-		if ready, err := b.Accept(h, wire); !ready || err != nil {
+		if ready, err := b.Accept(&h, wire); !ready || err != nil {
 			t.Fatalf("Accept(%v) = %t, %v", h, ready, err)
 		}
 		for _, _, ok := b.Release(); ok; _, _, ok = b.Release() {

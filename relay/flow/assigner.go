@@ -41,11 +41,10 @@ func (a *SeqAssigner) Assign(f *frame.Frame) {
 	if !f.Type.Flow() {
 		return
 	}
-	k := Key{f.ID, f.RoutingID}
-	place := a.flows.find(&k)
+	place := a.flows.find(&f.ID, &f.RoutingID)
 	if place == 0 {
 		a.makeRoom()
-		place = a.flows.add(&k, resting)
+		place = a.flows.add(&Key{f.ID, f.RoutingID}, resting)
 	} else {
 		a.flows.touch(place, resting)
 	}
@@ -67,7 +66,7 @@ func (a *SeqAssigner) makeRoom() {
 // Remove forgets a flow. It is to be called right after an END or ERR was written; the next
 // frame of the same ids is number 0 again. A flow that is unknown is none.
 func (a *SeqAssigner) Remove(k Key) {
-	if place := a.flows.find(&k); place != 0 {
+	if place := a.flows.find(&k.RID, &k.XID); place != 0 {
 		a.flows.remove(place)
 	}
 }

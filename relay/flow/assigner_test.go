@@ -67,7 +67,7 @@ func TestAResponseOnTheFlowOfItsRequestBeginsAtZero(t *testing.T) {
 		frame.TypeReq, frame.TypeChunk, frame.TypeEnd, frame.TypeStreamStart, frame.TypeChunk, frame.TypeEnd,
 	} {
 		h := frame.Head{Type: typ, ID: k.RID, RoutingID: k.XID, Seq: assign(&a, typ, k)}
-		if ready, err := b.Accept(h, nil); !ready || err != nil {
+		if ready, err := b.Accept(&h, nil); !ready || err != nil {
 			t.Fatalf("Accept(%v) = %t, %v", h, ready, err)
 		}
 		if typ.Terminal() {

@@ -47,7 +47,7 @@ func BenchmarkAccept(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				h := &heads[i&(flows-1)]
-				if ready, err := buffer.Accept(*h, wire); !ready || err != nil {
+				if ready, err := buffer.Accept(h, wire); !ready || err != nil {
 					b.Fatal(ready, err)
 				}
 				h.Seq++
@@ -67,7 +67,7 @@ func BenchmarkAcceptSwapped(b *testing.B) {
 			b.SetBytes(int64(size))
 			for i := uint64(0); b.Loop(); i++ {
 				h.Seq = i ^ 1
-				ready, err := buffer.Accept(h, wire)
+				ready, err := buffer.Accept(&h, wire)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 
@@ -16,21 +15,12 @@ func newHasher() hasher {
 	return hasher{rand.Uint64(), rand.Uint64(), rand.Uint64()}
 }
 
-func (h *hasher) key(k *Key) uint32 {
-	rid := h.id(k.RID)
-	xid := h.id(k.XID)
-	return uint32(fold(rid^h[1], xid^h[2]))
-}
-
-// id tells a number, a UUID and none apart: only a UUID has two words of its own.
-func (h *hasher) id(id frame.ID) uint64 {
-	if n, ok := id.Number(); ok {
-		return fold(n^h[0], h[1])
-	}
-	if b, ok := id.UUID(); ok {
-		return fold(binary.BigEndian.Uint64(b[:8])^h[0], binary.BigEndian.Uint64(b[8:])^h[2])
-	}
-	return 0
+func (h *hasher) key(rid, xid *frame.ID) uint32 {
+	ridForm, ridHigh, ridLow := rid.Words()
+	xidForm, xidHigh, xidLow := xid.Words()
+	r := fold(ridHigh^ridForm<<62^h[0], ridLow^h[1])
+	x := fold(xidHigh^xidForm<<62^h[1], xidLow^h[2])
+	return uint32(fold(r^h[2], x^h[0]))
 }
 
 // fold multiplies, and folds the product's halves onto each other.

@@ -90,20 +90,19 @@ var errUnreleased = errors.New("flow: Accept before Release said that there is n
 //
 // A frame that is refused changes nothing. The error is of kind [frame.ErrProtocol] and wraps
 // [ErrStale], [ErrDuplicate] or [ErrOverflow].
-func (b *ReorderBuffer) Accept(h frame.Head, wire []byte) (ready bool, err error) {
+func (b *ReorderBuffer) Accept(h *frame.Head, wire []byte) (ready bool, err error) {
 	if b.next != 0 {
 		return false, errUnreleased
 	}
 	if !h.Type.Flow() {
 		return true, nil
 	}
-	k := Key{h.ID, h.RoutingID}
-	place := b.flows.find(&k)
+	place := b.flows.find(&h.ID, &h.RoutingID)
 	switch {
 	case place == 0 && h.Seq == 0:
-		place = b.open(&k)
+		place = b.open(h)
 	case place == 0 || h.Seq != b.flows.slots[place].value.expected:
-		return false, b.hold(place, &k, &h, wire)
+		return false, b.hold(place, h, wire)
 	}
 	b.deliver(place)
 	return true, nil
@@ -123,7 +122,7 @@ func (b *ReorderBuffer) deliver(place int32) {
 }
 
 // hold keeps a frame that comes too early, or refuses it. place is 0 for a flow not seen yet.
-func (b *ReorderBuffer) hold(place int32, k *Key, h *frame.Head, wire []byte) error {
+func (b *ReorderBuffer) hold(place int32, h *frame.Head, wire []byte) error {
 	var state flowState
 	if place != 0 {
 		state = b.flows.slots[place].value
@@ -138,7 +137,7 @@ func (b *ReorderBuffer) hold(place int32, k *Key, h *frame.Head, wire []byte) er
 		return refused(*h, ErrOverflow)
 	}
 	if place == 0 {
-		place = b.open(k)
+		place = b.open(h)
 	}
 	b.flows.touch(place, holding)
 	for b.cost+cost > b.maxBytes {
@@ -153,7 +152,7 @@ func (b *ReorderBuffer) hold(place int32, k *Key, h *frame.Head, wire []byte) er
 }
 
 // open begins a flow, in the place of another one when there are too many.
-func (b *ReorderBuffer) open(k *Key) int32 {
+func (b *ReorderBuffer) open(h *frame.Head) int32 {
 	if b.flows.len() >= b.maxFlows {
 		place := b.flows.oldest(resting)
 		if place == 0 {
@@ -161,7 +160,7 @@ func (b *ReorderBuffer) open(k *Key) int32 {
 		}
 		b.giveUp(place)
 	}
-	return b.flows.add(k, resting)
+	return b.flows.add(&Key{h.ID, h.RoutingID}, resting)
 }
 
 // giveUp forgets a flow to make room for another one.
@@ -192,6 +191,9 @@ func (b *ReorderBuffer) unhold(place, at int32) heldFrame {
 	return held
 }
 
+// Due reports whether Release has a frame: whether the last accepted one let some go.
+func (b *ReorderBuffer) Due() bool { return b.next != 0 }
+
 // Release returns the next frame that the last accepted one let go, to be delivered now, and
 // false when there is none left. The bytes are valid until the next call of Accept or Release.
 func (b *ReorderBuffer) Release() (h frame.Head, wire []byte, ok bool) {
@@ -214,7 +216,7 @@ func (b *ReorderBuffer) Release() (h frame.Head, wire []byte, ok bool) {
 // again. It is to be called for each END and ERR when that is delivered, not when it is held;
 // what the flow holds beyond it is never let go. A flow that is unknown is none.
 func (b *ReorderBuffer) Cleanup(k Key) {
-	place := b.flows.find(&k)
+	place := b.flows.find(&k.RID, &k.XID)
 	if place == 0 {
 		return
 	}

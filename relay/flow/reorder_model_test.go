@@ -110,7 +110,7 @@ func (r *reorderRun) accept(h frame.Head, how byte) (ready bool, err error) {
 		r.wire = append(r.wire, make([]byte, 1+r.steps%900)...)
 	}
 	want, wantErr := r.twin.accept(h, string(r.wire))
-	ready, err = r.buffer.Accept(h, r.wire)
+	ready, err = r.buffer.Accept(&h, r.wire)
 	clear(r.wire) // what is held has to be a copy
 	switch {
 	case ready != want || (err == nil) != (wantErr == nil) || !errors.Is(err, wantErr):

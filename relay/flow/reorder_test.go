@@ -13,10 +13,13 @@ func head(t frame.Type, k Key, seq uint64) frame.Head {
 	return frame.Head{Type: t, ID: k.RID, RoutingID: k.XID, Seq: seq}
 }
 
+// at returns a head that can be pointed at.
+func at(h frame.Head) *frame.Head { return &h }
+
 // mustAccept offers a chunk and fails unless it is taken as it should be.
 func mustAccept(t *testing.T, b *ReorderBuffer, k Key, seq uint64, ready bool) {
 	t.Helper()
-	if got, err := b.Accept(head(frame.TypeChunk, k, seq), []byte("wire")); got != ready || err != nil {
+	if got, err := b.Accept(at(head(frame.TypeChunk, k, seq)), []byte("wire")); got != ready || err != nil {
 		t.Fatalf("Accept(%v, %d) = %t, %v, want %t", k, seq, got, err, ready)
 	}
 }
@@ -25,9 +28,9 @@ func TestHeldBytesAreACopyUntilTheNextCall(t *testing.T) {
 	b := NewReorderBuffer(2, nil)
 	k := modelKeys[0]
 	wire := []byte("one")
-	b.Accept(head(frame.TypeChunk, k, 1), wire)
+	b.Accept(at(head(frame.TypeChunk, k, 1)), wire)
 	copy(wire, "two")
-	b.Accept(head(frame.TypeEnd, k, 2), wire)
+	b.Accept(at(head(frame.TypeEnd, k, 2)), wire)
 	copy(wire, "xxx")
 	mustAccept(t, b, k, 0, true)
 
@@ -55,7 +58,7 @@ func TestAnEndWithinARunEndsTheRun(t *testing.T) {
 	k := modelKeys[1]
 	mustAccept(t, b, k, 3, false)
 	mustAccept(t, b, k, 2, false)
-	b.Accept(head(frame.TypeErr, k, 1), nil)
+	b.Accept(at(head(frame.TypeErr, k, 1)), nil)
 	mustAccept(t, b, k, 0, true)
 	if h, _, ok := b.Release(); h != head(frame.TypeErr, k, 1) || !ok {
 		t.Fatalf("Release() = %v, %t, want the ERR", h, ok)
@@ -86,7 +89,7 @@ func TestCleanupOfAnotherFlowLeavesARunAlone(t *testing.T) {
 func TestAnEndThatIsHeldDoesNotEndItsFlow(t *testing.T) {
 	b := NewReorderBuffer(8, nil)
 	k := modelKeys[0]
-	if ready, err := b.Accept(head(frame.TypeEnd, k, 1), nil); ready || err != nil {
+	if ready, err := b.Accept(at(head(frame.TypeEnd, k, 1)), nil); ready || err != nil {
 		t.Fatalf("Accept = %t, %v", ready, err)
 	}
 	mustAccept(t, b, k, 0, true)
@@ -102,7 +105,7 @@ func TestAcceptBeforeTheRunWasReleased(t *testing.T) {
 	mustAccept(t, b, k, 0, true)
 	before := b.Stats()
 	for _, h := range []frame.Head{head(frame.TypeChunk, k, 2), head(frame.TypeCredit, k, 0)} {
-		if ready, err := b.Accept(h, nil); ready || err == nil || frame.KindOf(err) != "" {
+		if ready, err := b.Accept(&h, nil); ready || err == nil || frame.KindOf(err) != "" {
 			t.Errorf("Accept(%v) = %t, %v, want an error of no kind", h, ready, err)
 		}
 	}
@@ -150,7 +153,7 @@ func TestSoManyFlowsAreRememberedUnlessToldOtherwise(t *testing.T) {
 func TestAFrameThatIsRefusedPutsNoFlowOut(t *testing.T) {
 	b := NewReorderBuffer(0, &ReorderOptions{MaxFlows: 1})
 	mustAccept(t, b, modelKeys[0], 0, true)
-	if _, err := b.Accept(head(frame.TypeReq, modelKeys[1], 1), nil); !errors.Is(err, ErrOverflow) {
+	if _, err := b.Accept(at(head(frame.TypeReq, modelKeys[1], 1)), nil); !errors.Is(err, ErrOverflow) {
 		t.Errorf("Accept = %v, want %v", err, ErrOverflow)
 	}
 	mustAccept(t, b, modelKeys[0], 1, true)
@@ -161,7 +164,7 @@ func TestHeldBytesAreBounded(t *testing.T) {
 	wire := make([]byte, 1000)
 	b := NewReorderBuffer(100, &ReorderOptions{MaxHeldBytes: 3 * perFrame})
 	hold := func(k Key, seq uint64) error {
-		_, err := b.Accept(head(frame.TypeChunk, k, seq), wire)
+		_, err := b.Accept(at(head(frame.TypeChunk, k, seq)), wire)
 		return err
 	}
 	for seq := range uint64(3) {
@@ -184,13 +187,32 @@ func TestHeldBytesAreBounded(t *testing.T) {
 	mustAccept(t, b, modelKeys[1], 0, true)
 }
 
+func TestMuchDisorderDoesNotCostMemoryForGood(t *testing.T) {
+	b := NewReorderBuffer(10*mostKept, nil)
+	k := modelKeys[0]
+	for round := range 2 {
+		for seq := range uint64(2 * mostKept) {
+			mustAccept(t, b, k, 1+seq, false)
+		}
+		mustAccept(t, b, k, 0, true)
+		n := 0
+		for _, _, ok := b.Release(); ok; _, _, ok = b.Release() {
+			n++
+		}
+		if n != 2*mostKept || cap(b.shelf.frames) > mostKept {
+			t.Errorf("round %d: %d frames released, room for %d is kept", round, n, cap(b.shelf.frames))
+		}
+		b.Cleanup(k)
+	}
+}
+
 func TestARefusalSaysWhichFrame(t *testing.T) {
 	b := NewReorderBuffer(0, nil)
 	for k, want := range map[Key]string{
 		modelKeys[0]: "chunk frame 7 of request 1: no more can be held",
 		modelKeys[1]: "chunk frame 7 of request 1, routing id 0: no more can be held",
 	} {
-		if _, err := b.Accept(head(frame.TypeChunk, k, 7), nil); err == nil || err.Error() != want {
+		if _, err := b.Accept(at(head(frame.TypeChunk, k, 7)), nil); err == nil || err.Error() != want {
 			t.Errorf("Accept = %q, want %q", err, want)
 		}
 	}
@@ -238,7 +260,7 @@ func ExampleReorderBuffer() {
 		{Type: frame.TypeChunk, ID: rid, Seq: 1},
 	} {
 		wire := []byte(strings.Repeat("*", i+1))
-		ready, err := b.Accept(h, wire)
+		ready, err := b.Accept(&h, wire)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -104,7 +104,7 @@ func TestReorderVectors(t *testing.T) {
 func offer(b *ReorderBuffer, step scriptStep) (got []delivery, err error) {
 	k := step.key()
 	h := frame.Head{Type: step.frameType(), ID: k.RID, RoutingID: k.XID, Seq: step.Seq}
-	ok, err := b.Accept(h, nil)
+	ok, err := b.Accept(&h, nil)
 	for ; ok; h, _, ok = b.Release() {
 		got = append(got, delivery{h.Type.String(), h.Seq})
 	}

@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/cosim-go/cosim/relay/frame"
+
 // defaultMaxFlows is how many flows are remembered unless options say otherwise: as many as a
 // host routes requests at once.
 const defaultMaxFlows = 8192
@@ -36,24 +38,31 @@ const (
 func (s *store[T]) len() int { return s.table.used }
 
 // find returns the place of a flow, and 0 when it is unknown.
-func (s *store[T]) find(k *Key) int32 {
-	if s.last != 0 && s.slots[s.last].key == *k {
+func (s *store[T]) find(rid, xid *frame.ID) int32 {
+	if s.last != 0 && s.is(s.last, rid, xid) {
 		return s.last
 	}
 	if s.table.used == 0 {
 		return 0
 	}
-	hash := s.hash.key(k)
+	hash := s.hash.key(rid, xid)
 	for i := s.table.first(hash); ; i = s.table.next(i) {
 		c := s.table.cells[i]
 		if c.place == 0 {
 			return 0
 		}
-		if c.hash == hash && s.slots[c.place].key == *k {
+		if c.hash == hash && s.is(c.place, rid, xid) {
 			s.last = c.place
 			return c.place
 		}
 	}
+}
+
+// is reports whether a place has a flow. It compares word by word: a copy of what was written
+// word by word just before would wait for the writes.
+func (s *store[T]) is(place int32, rid, xid *frame.ID) bool {
+	key := &s.slots[place].key
+	return key.RID == *rid && key.XID == *xid
 }
 
 // add adds a flow that is unknown, with a zero value, as the last one touched.
@@ -68,7 +77,7 @@ func (s *store[T]) add(k *Key, r ring) int32 {
 		place = int32(len(s.slots))
 		s.slots = append(s.slots, slot[T]{})
 	}
-	hash := s.hash.key(k)
+	hash := s.hash.key(&k.RID, &k.XID)
 	s.slots[place] = slot[T]{key: *k, hash: hash}
 	s.table.insert(hash, place)
 	s.link(place, r)

@@ -43,13 +43,13 @@ func TestHashTellsKeysApart(t *testing.T) {
 	h := newHasher()
 	seen := map[uint32]Key{}
 	for _, k := range modelKeys {
-		if other, twice := seen[h.key(&k)]; twice {
+		if other, twice := seen[h.key(&k.RID, &k.XID)]; twice {
 			t.Errorf("%v and %v have one hash", k, other)
 		}
-		seen[h.key(&k)] = k
+		seen[h.key(&k.RID, &k.XID)] = k
 	}
 	other := newHasher()
-	if h.key(&modelKeys[0]) == other.key(&modelKeys[0]) && h.key(&modelKeys[1]) == other.key(&modelKeys[1]) {
+	if h.key(&modelKeys[0].RID, &modelKeys[0].XID) == other.key(&modelKeys[0].RID, &modelKeys[0].XID) && h.key(&modelKeys[1].RID, &modelKeys[1].XID) == other.key(&modelKeys[1].RID, &modelKeys[1].XID) {
 		t.Error("two hashers hash alike")
 	}
 }

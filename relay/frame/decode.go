@@ -17,16 +17,6 @@ func Decode(body []byte, f *Frame) error {
 	return nil
 }
 
-// Check tests a body as [Decode] does and returns the head of its frame. It never allocates,
-// except for an error.
-func Check(body []byte) (Head, error) {
-	d := decoder{scanner: scanner{b: body}}
-	if err := d.frame(); err != nil {
-		return Head{}, err
-	}
-	return d.headOf(), nil
-}
-
 // A decoder walks over a body once and notes where things are. A later duplicate of a key takes
 // the place of an earlier one in every respect, so that only what is left at the end is judged.
 //

@@ -165,7 +165,10 @@ func readAll(r *frame.Reader) (outcomes, passed []string) {
 				head = f.Head()
 			}
 		} else {
-			head, err = r.NextHead()
+			var next *frame.Head
+			if next, err = r.NextHead(); err == nil {
+				head = *next
+			}
 		}
 		if err != nil {
 			return append(outcomes, fmt.Sprintf("%s: %v", frame.KindOf(err), err)), passed

@@ -59,6 +59,10 @@ func (id ID) Number() (n uint64, ok bool) {
 	return id.lo, id.form == numberID
 }
 
+// Words returns what an id consists of, for hashing: its form, and a UUID's 16 bytes, big
+// endian, or 0 and a number. Ids differ when any of it does.
+func (id ID) Words() (form, hi, lo uint64) { return uint64(id.form), id.hi, id.lo }
+
 // String returns a UUID as 8-4-4-4-12 lower-case hexadecimal digits, a number in decimal, and
 // nothing for no id.
 func (id ID) String() string {

@@ -34,6 +34,7 @@ type Reader struct {
 	end   int    // offset of what was not yet read
 	wire  []byte
 	frame Frame
+	head  Head
 	late  error // came from the stream together with bytes
 	fills int   // with poisoned: how often the buffer was filled
 	err   error // for good
@@ -68,17 +69,16 @@ func (r *Reader) Next() (*Frame, error) {
 }
 
 // NextHead is like Next, but only checks the frame and returns its head, for a relay that
-// passes on [Reader.Wire].
-func (r *Reader) NextHead() (Head, error) {
+// passes on [Reader.Wire]. The head belongs to the reader as a frame does.
+func (r *Reader) NextHead() (*Head, error) {
 	body, err := r.next()
 	if err != nil {
-		return Head{}, err
+		return nil, err
 	}
-	head, err := Check(body)
-	if err != nil {
-		return Head{}, r.fail(err)
+	if err := check(body, &r.head); err != nil {
+		return nil, r.fail(err)
 	}
-	return head, nil
+	return &r.head, nil
 }
 
 // Wire returns the last frame as it was received, prefix and body. It is valid as long as that

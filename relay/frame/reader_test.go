@@ -61,7 +61,7 @@ func TestReaderHeadsAndWire(t *testing.T) {
 	var passed []byte
 	for _, want := range all {
 		head, err := r.NextHead()
-		if err != nil || head != want.frame.Head() {
+		if err != nil || *head != want.frame.Head() {
 			t.Fatalf("%s: NextHead = %+v, %v", want.name, head, err)
 		}
 		if f := r.Frame(); !reflect.DeepEqual(*f, want.frame) {

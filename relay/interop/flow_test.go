@@ -70,7 +70,7 @@ func ourOrder(b *flow.ReorderBuffer, f *frame.Frame) (delivered []uint64, err er
 	delivered = []uint64{}
 	ended := map[flow.Key]bool{}
 	h := f.Head()
-	ready, err := b.Accept(h, nil)
+	ready, err := b.Accept(&h, nil)
 	for ok := ready; ok; h, _, ok = b.Release() {
 		delivered = append(delivered, h.Seq)
 		if h.Type.Terminal() {

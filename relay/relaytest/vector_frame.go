@@ -55,7 +55,7 @@ func (c *vectorCase) compareHead(body []byte, got *frame.Frame) {
 		c.fail("Check = %+v, %v, want %+v", head, err, got.Head())
 	}
 	r := frame.NewReader(bytes.NewReader(prefixed(body)), &frame.ReaderOptions{MaxFrame: frame.HardMaxFrame})
-	if head, err := r.NextHead(); err != nil || head != got.Head() {
+	if head, err := r.NextHead(); err != nil || *head != got.Head() {
 		c.fail("NextHead = %+v, %v, want %+v", head, err, got.Head())
 	}
 }

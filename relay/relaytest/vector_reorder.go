@@ -166,7 +166,7 @@ func (c *vectorCase) refusal() error {
 // deliveries offers a frame and returns what the buffer lets go because of it. The bytes that
 // come out say what they are; where the head beside them differs, that is said too.
 func deliveries(buffer *flow.ReorderBuffer, head frame.Head, wire []byte) ([]string, error) {
-	ready, err := buffer.Accept(head, wire)
+	ready, err := buffer.Accept(&head, wire)
 	if err != nil || !ready {
 		return nil, err
 	}

@@ -72,7 +72,10 @@ func streamOutcomes(in io.Reader, maxFrame int, decode bool) []string {
 	next := func() (frame.Type, error) {
 		if !decode {
 			head, err := r.NextHead()
-			return head.Type, err
+			if err != nil {
+				return 0, err
+			}
+			return head.Type, nil
 		}
 		f, err := r.Next()
 		if err != nil {

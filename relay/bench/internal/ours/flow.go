@@ -20,7 +20,8 @@ func Order(flows int) func(n int) error {
 			f := &frames[next]
 			next = (next + 1) % flows
 			assigner.Assign(f)
-			if ready, err := buffer.Accept(f.Head(), nil); err != nil || !ready {
+			head := f.Head()
+			if ready, err := buffer.Accept(&head, nil); err != nil || !ready {
 				return errors.Join(err, errors.New("a frame that is due was held"))
 			}
 		}
