@@ -16,7 +16,7 @@ var (
 // has changed. It returns when the frame is on the stream, and waits while the socket takes
 // nothing.
 //
-// It fails with [ErrNotStarted] before Run has written the first one, with [ErrEnded] after the
+// It fails with [ErrNotStarted] before Run writes the first one, with [ErrEnded] after the
 // direction to the socket has ended, with [frame.ErrEncode] or [frame.ErrFrameTooLarge] when n
 // makes no frame, and with [frame.ErrIO] when the socket fails, which ends Run too.
 func (s *Slave) SendNotify(n frame.Notify) error {
@@ -35,15 +35,16 @@ func (s *Slave) SendNotify(n frame.Notify) error {
 	return err
 }
 
-// announce writes the first RELAY_NOTIFY, if there is one, and lets SendNotify write others.
+// announce writes the first RELAY_NOTIFY, if there is one, and lets SendNotify write others. Who
+// calls SendNotify meanwhile waits.
 func (s *Slave) announce(out *frame.Writer, initial *frame.Notify) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if initial != nil {
 		if err := send(out, *initial); err != nil {
 			return err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.socket = out
 	return nil
 }

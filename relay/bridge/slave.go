@@ -43,7 +43,7 @@ type Slave struct {
 	toLocal  counters
 	toSocket counters
 
-	mu     sync.RWMutex // held for reading while a RELAY_NOTIFY is sent
+	mu     sync.RWMutex // held while a RELAY_NOTIFY is sent; for reading, but for the first one
 	begun  bool
 	ended  bool          // nothing goes to the socket any more
 	socket *frame.Writer // set once announced
