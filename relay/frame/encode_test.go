@@ -88,6 +88,7 @@ func TestAppendTidiesMeta(t *testing.T) {
 		{"order", "a2 61 62 01 61 61 02", "a2 61 61 02 61 62 01"},
 		{"order by bytes, not by length", "a2 61 62 01 62 61 61 02", "a2 62 61 61 02 61 62 01"},
 		{"the last duplicate", "a3 61 62 01 61 61 02 61 62 03", "a2 61 61 02 61 62 03"},
+		{"a duplicate next to the other", "a2 61 61 01 61 61 02", "a1 61 61 02"},
 		{"a duplicate in pieces", "a2 61 61 01 7f 61 61 ff 02", "a1 61 61 02"},
 		{"keys that are no names", "a4 01 02 61 61 03 41 61 04 f6 05", "a1 61 61 03"},
 		{"indefinite map", "bf 61 61 01 ff", "a1 61 61 01"},

@@ -73,6 +73,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a piece of bytes in a text", heartbeat(t, "04 7f 41 61 ff"), decode},
 		{"a piece of text in bytes", heartbeat(t, "06 5f 61 61 ff"), decode},
 		{"a piece in pieces", heartbeat(t, "06 5f 5f 41 61 ff ff"), decode},
+		{"pieces for a piece", heartbeat(t, "06 5f 5f ff"), decode},
 		{"a payload of 2^32-1 bytes", heartbeat(t, "06 5a ff ff ff ff 61"), decode},
 		{"a payload of 2^64-1 bytes", heartbeat(t, "06 5b ff ff ff ff ff ff ff ff 61"), decode},
 		{"an array of 2^64-1 items", heartbeat(t, "18 63 9b ff ff ff ff ff ff ff ff 00"), decode},

@@ -283,8 +283,11 @@ func TestFlushWaitsForTheWriteOfAnother(t *testing.T) {
 		go w.Write(&large)
 		<-out.entered
 		write(t, w, small)
-		flushed := make(chan error, 1)
-		go func() { flushed <- w.Flush() }()
+		const waiters = 5
+		flushed := make(chan error, waiters)
+		for range waiters {
+			go func() { flushed <- w.Flush() }()
+		}
 		synctest.Wait()
 		select {
 		case <-flushed:
@@ -292,8 +295,10 @@ func TestFlushWaitsForTheWriteOfAnother(t *testing.T) {
 		default:
 		}
 		close(out.gate)
-		if err := <-flushed; err != nil {
-			t.Errorf("Flush = %v", err)
+		for range waiters {
+			if err := <-flushed; err != nil {
+				t.Errorf("Flush = %v", err)
+			}
 		}
 		if !bytes.HasSuffix(out.bytes(), wire(encoded(t, &small))) {
 			t.Error("Flush returned before the frame was on the stream")
