@@ -270,3 +270,28 @@ func TestDecodeLeavesTheFrameAfterAnError(t *testing.T) {
 		t.Errorf("after an error the frame is %+v", f)
 	}
 }
+
+func TestDecodeRefusesAboveTheHardLimit(t *testing.T) {
+	f := frame.NewRelayState(nil)
+	over := frame.HardMaxFrame + 1 - len(encoded(t, &f)) - 4 // the head of the payload takes 4 bytes more
+	for _, id := range []frame.ID{frame.UUID([16]byte{}), frame.Number(0)} {
+		f.ID = id
+		f.Payload = make([]byte, over)
+		if id != frame.Number(0) {
+			f.Payload = f.Payload[16:]
+		}
+		body := encoded(t, &f)
+		if len(body) != frame.HardMaxFrame+1 {
+			t.Fatalf("the body has %d bytes", len(body))
+		}
+		var got frame.Frame
+		if err := frame.Decode(body, &got); frame.KindOf(err) != frame.ErrFrameTooLarge {
+			t.Errorf("Decode of %d bytes = %v, want frame_too_large", len(body), err)
+		}
+		if _, err := frame.Check(body); frame.KindOf(err) != frame.ErrFrameTooLarge {
+			t.Errorf("Check of %d bytes = %v, want frame_too_large", len(body), err)
+		}
+		f.Payload = f.Payload[1:]
+		decoded(t, encoded(t, &f))
+	}
+}
