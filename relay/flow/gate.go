@@ -129,10 +129,8 @@ func (g *Gate) serve() {
 func (g *Gate) served(w *waiter) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	err := w.err
-	w.err = nil
 	g.spare = w
-	return err
+	return w.err
 }
 
 // leave gives up a place in the line. When its turn came at the same time, that counts.

@@ -13,6 +13,10 @@ type shelf struct {
 	spares spares
 }
 
+// mostKept is for how many frames a shelf keeps room while it is empty: as many as 64 flows
+// usually hold. A peer that sends everything in disorder once shall not cost memory for good.
+const mostKept = 4096
+
 type heldKey struct {
 	flow int32 // place of the flow in its store
 	seq  uint64
@@ -71,5 +75,8 @@ func (s *shelf) take(flow, chain, place int32) (held heldFrame, begin int32) {
 	delete(s.places, heldKey{flow, held.seq})
 	s.count--
 	s.bytes -= int64(len(held.wire))
+	if s.count == 0 && len(s.frames) > mostKept {
+		s.places, s.frames, s.free = nil, nil, 0
+	}
 	return held, chain
 }

@@ -50,10 +50,9 @@ type ReorderBuffer struct {
 	maxBytes int64
 	flows    store[flowState]
 	shelf    shelf
-	cost     int64  // of all that is held
-	run      int32  // flow that lets go what it holds
-	next     int32  // held frame of run that is due; 0 when none is
-	lent     []byte // what Release returned last
+	cost     int64 // of all that is held
+	run      int32 // flow that lets go what it holds
+	next     int32 // held frame of run that is due; 0 when none is
 	stats    ReorderStats
 }
 
@@ -195,12 +194,8 @@ func (b *ReorderBuffer) unhold(place, at int32) heldFrame {
 func (b *ReorderBuffer) Due() bool { return b.next != 0 }
 
 // Release returns the next frame that the last accepted one let go, to be delivered now, and
-// false when there is none left. The bytes are valid until the next call of Accept or Release.
+// false when there is none left. The bytes are valid until the next call of Accept.
 func (b *ReorderBuffer) Release() (h frame.Head, wire []byte, ok bool) {
-	if b.lent != nil {
-		b.shelf.spares.give(b.lent)
-		b.lent = nil
-	}
 	if b.next == 0 {
 		return frame.Head{}, nil, false
 	}
@@ -208,7 +203,7 @@ func (b *ReorderBuffer) Release() (h frame.Head, wire []byte, ok bool) {
 	key := &b.flows.slots[b.run].key
 	h = frame.Head{Type: held.typ, ID: key.RID, RoutingID: key.XID, Seq: held.seq}
 	b.deliver(b.run)
-	b.lent = held.wire
+	b.shelf.spares.give(held.wire) // to be taken by the next Accept, if any
 	return h, held.wire, true
 }
 

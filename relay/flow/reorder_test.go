@@ -24,7 +24,7 @@ func mustAccept(t *testing.T, b *ReorderBuffer, k Key, seq uint64, ready bool) {
 	}
 }
 
-func TestHeldBytesAreACopyUntilTheNextCall(t *testing.T) {
+func TestHeldBytesAreACopyUntilTheNextAccept(t *testing.T) {
 	b := NewReorderBuffer(2, nil)
 	k := modelKeys[0]
 	wire := []byte("one")
@@ -43,12 +43,11 @@ func TestHeldBytesAreACopyUntilTheNextCall(t *testing.T) {
 		t.Errorf("Release() = %v, %q, %t", h, second, ok)
 	}
 	b.Cleanup(k)
-	b.Stats()
-	if string(second) != "two" {
-		t.Errorf("the bytes changed to %q before the next Accept or Release", second)
-	}
 	if h, wire, ok := b.Release(); ok || wire != nil {
 		t.Errorf("Release() = %v, %q, %t, want no more", h, wire, ok)
+	}
+	if string(first) != "one" || string(second) != "two" {
+		t.Errorf("the bytes changed to %q and %q before the next Accept", first, second)
 	}
 }
 
@@ -71,6 +70,17 @@ func TestAnEndWithinARunEndsTheRun(t *testing.T) {
 		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 	mustAccept(t, b, k, 0, true)
+}
+
+func TestAFlowWithoutIDsIsUnknownToo(t *testing.T) {
+	b := NewReorderBuffer(8, nil)
+	mustAccept(t, b, modelKeys[0], 0, true)
+	mustAccept(t, b, modelKeys[1], 0, true)
+	b.Cleanup(modelKeys[1])
+	b.Cleanup(Key{})
+	if got, want := b.Stats(), (ReorderStats{Flows: 1}); got != want {
+		t.Errorf("Stats() = %+v, want %+v", got, want)
+	}
 }
 
 func TestCleanupOfAnotherFlowLeavesARunAlone(t *testing.T) {
