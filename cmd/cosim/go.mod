@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	al.essio.dev/pkg/shellescape v1.6.0
 	github.com/cosim-go/cosim/adapters v0.0.0
+	github.com/cosim-go/cosim/relay v0.0.0
 	github.com/cosim-go/cosim/resources v0.0.0
 	github.com/cosim-go/cosim/runtime v0.0.0
 	github.com/cosim-go/cosim/topology v0.0.0
@@ -18,8 +19,10 @@ require (
 )
 
 require (
+	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )
@@ -31,3 +34,5 @@ replace github.com/cosim-go/cosim/adapters => ../../adapters
 replace github.com/cosim-go/cosim/runtime => ../../runtime
 
 replace github.com/cosim-go/cosim/resources => ../../resources
+
+replace github.com/cosim-go/cosim/relay => ../../relay

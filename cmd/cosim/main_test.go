@@ -23,9 +23,10 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testscript.Main(tests{m}, map[string]func(){
-		"cosim":     main,
-		"stub-qemu": stubQEMU,
-		"stub-gem5": stubGem5,
+		"cosim":      main,
+		"stub-qemu":  stubQEMU,
+		"stub-gem5":  stubGem5,
+		"stub-relay": stubRelay,
 	})
 }
 

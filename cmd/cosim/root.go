@@ -45,7 +45,7 @@ was created, 4 the session failed, 129, 130 and 143 ended on request.`,
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(c.validateCommand(), c.layoutCommand(), c.schemaCommand(), c.versionCommand(), c.runCommand(), c.cleanCommand())
+	root.AddCommand(c.validateCommand(), c.layoutCommand(), c.schemaCommand(), c.versionCommand(), c.runCommand(), c.cleanCommand(), c.relayCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%v; see %s --help", err, cmd.CommandPath())
 	})

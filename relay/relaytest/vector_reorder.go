@@ -95,7 +95,7 @@ func (c *vectorCase) accept(buffer *flow.ReorderBuffer) {
 	got, err := deliveries(buffer, offered.Head(), wire)
 	switch {
 	case !errors.Is(err, refusal):
-		c.fail("Accept = %v, want %s", err, orNone(refusal))
+		c.fail("Accept = %s, want %s", orNone(err), orNone(refusal))
 	case err != nil && frame.KindOf(err) != frame.ErrProtocol:
 		c.fail("Accept = an error of kind %s, want %s: %v", frame.KindOf(err), frame.ErrProtocol, err)
 	case err != nil && buffer.Stats() != before:

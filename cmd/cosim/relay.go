@@ -1,0 +1,18 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (c *cli) relayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Check, watch and measure the frame relay",
+		Long: `Tools for those who embed the frame relay, or speak its protocol with an implementation
+of their own.`,
+		Args: noArgs,
+
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.vectorsCommand(), c.tapCommand())
+	return cmd
+}
