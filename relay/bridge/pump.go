@@ -14,7 +14,7 @@ import (
 type pump struct {
 	in    *frame.Reader
 	out   *frame.Writer
-	order *flow.ReorderBuffer
+	order *flow.ReorderBuffer // nil to pass on all as it comes
 	log   *slog.Logger
 
 	// intercept decides on the frame that was read last, one outside of flows.
@@ -54,6 +54,9 @@ func (p *pump) carry() error {
 func (p *pump) take(head *frame.Head) error {
 	if !head.Type.Flow() {
 		return p.takeControl(head.Type)
+	}
+	if p.order == nil {
+		return p.forward(p.in.Wire())
 	}
 	ready, err := p.order.Accept(head, p.in.Wire())
 	if err != nil || !ready {
@@ -151,8 +154,10 @@ func (p *pump) flush() error {
 
 // publish shows the counters to those who ask.
 func (p *pump) publish() {
-	if lost := p.counted.observe(p.order); lost > 0 {
-		logLost(p.log, lost)
+	if p.order != nil {
+		if lost := p.counted.observe(p.order); lost > 0 {
+			logLost(p.log, lost)
+		}
 	}
 	p.published.publish(p.counted)
 }

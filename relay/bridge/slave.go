@@ -18,6 +18,11 @@ type SlaveOptions struct {
 	// frame.DefaultMaxFrame.
 	MaxFrame int
 
+	// Unnumbered makes the slave pass on what comes from the socket as it comes, whatever its
+	// numbers say. It is for a switch that numbers nothing, such as that of the published
+	// Python package, whose frames are all number 0. What the host sends is kept in order.
+	Unnumbered bool
+
 	// State is where RELAY_STATE payloads go, for a host that keeps one over several slaves.
 	// nil makes a new one.
 	State *State
@@ -131,6 +136,9 @@ func (s *Slave) carry(socket io.ReadWriteCloser, initial *frame.Notify) {
 	held := maxHeld(initial)
 	toLocal := newPump(atSocket, atLocal, s.options, held, &s.toLocal)
 	toLocal.intercept = s.fromSocket
+	if s.options.Unnumbered {
+		toLocal.order = nil
+	}
 	toSocket := newPump(atLocal, atSocket, s.options, held, &s.toSocket)
 	toSocket.intercept = s.fromLocal
 

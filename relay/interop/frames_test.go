@@ -62,7 +62,7 @@ func encode(t *testing.T, f *frame.Frame) []byte {
 func TestFramesSurviveThePeer(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
 		s := newSource(t, p)
-		frames := make([]*frame.Frame, 5000)
+		frames := make([]*frame.Frame, 1000)
 		for i := range frames {
 			frames[i] = s.frame(t)
 		}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,14 +87,32 @@ func (p *peer) command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, p.python, append([]string{"testdata/capdag_peer.py"}, args...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	stderr := new(spoken)
+	cmd.Stderr = stderr
 	t.Cleanup(func() {
-		if t.Failed() && stderr.Len() > 0 {
-			t.Logf("peer %v: %s", args, stderr.String())
+		if text := stderr.String(); t.Failed() && text != "" {
+			t.Logf("peer %v: %s", args, text)
 		}
 	})
 	return cmd
+}
+
+// spoken keeps what a process says while it runs.
+type spoken struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *spoken) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *spoken) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // run runs the peer's program to its end, which has to be a good one, and returns its output.

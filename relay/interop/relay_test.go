@@ -24,7 +24,7 @@ type relayPeer struct {
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
 	socket *net.UnixConn // our end
-	said   *bytes.Buffer // on standard error
+	said   *spoken       // on standard error
 }
 
 // startRelay starts the peer's program in the mode slave or master and waits until it is
@@ -36,7 +36,7 @@ func startRelay(t *testing.T, p *peer, mode string, args ...string) *relayPeer {
 	require.NoError(t, err)
 	defer listener.Close()
 	r := &relayPeer{cmd: p.command(t, append([]string{mode, path}, args...)...)}
-	r.said = r.cmd.Stderr.(*bytes.Buffer)
+	r.said = r.cmd.Stderr.(*spoken)
 	r.stdin, err = r.cmd.StdinPipe()
 	require.NoError(t, err)
 	r.stdout, err = r.cmd.StdoutPipe()
@@ -56,7 +56,7 @@ func (r *relayPeer) wait(t *testing.T) frame.Kind {
 		return ""
 	}
 	var v verdict
-	require.NoError(t, json.Unmarshal(r.said.Bytes(), &v), "%v: %s", err, r.said)
+	require.NoError(t, json.Unmarshal([]byte(r.said.String()), &v), "%v: %s", err, r.said)
 	require.NotEmpty(t, v.Error)
 	return v.Error
 }

@@ -38,14 +38,14 @@ type slaveUnderTest struct {
 	done    chan error // what Run returned
 }
 
-// startSlave starts it and reads the peer's first report.
-func startSlave(t *testing.T, p *peer) (*slaveUnderTest, report) {
+// startSlave starts it and reads the peer's first report. nil options are the defaults.
+func startSlave(t *testing.T, p *peer, o *bridge.SlaveOptions) (*slaveUnderTest, report) {
 	t.Helper()
 	r := startRelay(t, p, "master", ourVersion()...)
 	local, far := net.Pipe()
 	t.Cleanup(func() { local.Close() })
 	s := &slaveUnderTest{
-		relayPeer: r, Slave: bridge.NewSlave(far, nil), reports: json.NewDecoder(r.stdout),
+		relayPeer: r, Slave: bridge.NewSlave(far, o), reports: json.NewDecoder(r.stdout),
 		host: link{frame.NewWriter(local, nil), frame.NewReader(local, nil)}, local: local, done: make(chan error, 1),
 	}
 	initial := &frame.Notify{Manifest: []byte(manifest), Limits: frame.DefaultLimits()}
@@ -78,7 +78,7 @@ func (s *slaveUnderTest) fromSwitch(t *testing.T, frames ...*frame.Frame) {
 // Requirements: R1, R2, S1, S2, S3, S6, N1, N3, N4, ST1, ST2
 func TestOurSlaveWithTheirMaster(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
-		s, first := startSlave(t, p)
+		s, first := startSlave(t, p, nil)
 		assert.Equal(t, manifest, first.Manifest)
 		assert.Equal(t, frame.DefaultLimits(), frame.Limits(first.Limits))
 
@@ -107,7 +107,7 @@ func TestOurSlaveWithTheirMaster(t *testing.T) {
 // Requirement: C5
 func TestOurSlaveEndsWithTheirMaster(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
-		s, _ := startSlave(t, p)
+		s, _ := startSlave(t, p, nil)
 		require.NoError(t, s.stdin.Close()) // their master closes its half of the socket
 		_, err := s.host.Next()
 		assert.Equal(t, io.EOF, err)
@@ -120,7 +120,7 @@ func TestOurSlaveEndsWithTheirMaster(t *testing.T) {
 
 // Requirement: PO1
 func TestOurSlavePassesTheirPolicyOn(t *testing.T) {
-	s, _ := startSlave(t, findPeer(t, envNewest))
+	s, _ := startSlave(t, findPeer(t, envNewest), nil)
 	beat := heartbeat()
 	s.fromSwitch(t, policyFrame(t), beat)
 	s.host.expect(t, policyFrame(t), beat)
@@ -128,7 +128,7 @@ func TestOurSlavePassesTheirPolicyOn(t *testing.T) {
 
 // Requirement: PO2
 func TestOurSlaveRefusesPolicyFromTheHost(t *testing.T) {
-	s, _ := startSlave(t, findPeer(t, envNewest))
+	s, _ := startSlave(t, findPeer(t, envNewest), nil)
 	s.host.send(t, policyFrame(t))
 	assert.True(t, s.next(t).End, "nothing of it reaches the switch")
 	assert.ErrorIs(t, <-s.done, frame.ErrProtocol)
@@ -137,10 +137,22 @@ func TestOurSlaveRefusesPolicyFromTheHost(t *testing.T) {
 // Their switch numbers nothing: all frames of a request have number 0, which a reorder buffer
 // refuses as the reference implementation's does.
 func TestOurSlaveRefusesUnnumberedFrames(t *testing.T) {
-	s, _ := startSlave(t, findPeer(t, envV4))
+	s, _ := startSlave(t, findPeer(t, envV4), nil)
 	body := request()
 	body[1].Seq = 0
-	s.fromSwitch(t, body[:2]...)
+	s.fromSwitch(t, body[0])
 	s.host.expect(t, body[0])
+	s.fromSwitch(t, body[1])
 	assert.ErrorIs(t, <-s.done, frame.ErrProtocol)
+}
+
+// Requirement: S2
+func TestOurSlaveTakesUnnumberedFramesWhenTold(t *testing.T) {
+	s, _ := startSlave(t, findPeer(t, envV4), &bridge.SlaveOptions{Unnumbered: true})
+	body := request()
+	for _, f := range body {
+		f.Seq = 0
+	}
+	s.fromSwitch(t, body...)
+	s.host.expect(t, body...)
 }
