@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -15,7 +16,6 @@ type traffic struct {
 	size   func(*rand.Rand) int // of the payload of the next CHUNK
 	begun  uint64
 	ended  uint64
-	filler []byte
 	end    frame.Frame
 	err    frame.Frame
 	log    frame.Frame
@@ -41,12 +41,11 @@ func newTraffic(t testing.TB, seed uint64, open int, size func(*rand.Rand) int) 
 	g.end = made(frame.NewEnd(rid, frame.EndInfo{ExitCode: frame.Some[int64](0), Message: []byte("done")}))
 	g.err = made(frame.NewErr(rid, frame.ErrInfo{Code: []byte("BUSY"), Attribution: frame.AttributionResource, Message: []byte("later")}))
 	g.log = made(frame.NewLog(rid, frame.LogInfo{Message: []byte("half"), Progress: frame.Some(0.5)}))
-	g.filler = make([]byte, 256<<10)
-	for i := range g.filler {
-		g.filler[i] = byte(i * 31)
-	}
 	return g
 }
+
+// filler is what payloads are cut from.
+var filler = bytes.Repeat([]byte("the quick brown fox jumps over the lazy dog. "), 6000)
 
 // next returns the next frame, which borrows.
 func (g *traffic) next() frame.Frame {
@@ -73,7 +72,7 @@ func (g *traffic) next() frame.Frame {
 		return f
 	}
 	r.chunks++
-	return g.of(r, frame.NewChunk(r.id, streamID, r.chunks-1, g.filler[:g.size(g.random)], g.random.Uint64()))
+	return g.of(r, frame.NewChunk(r.id, streamID, r.chunks-1, filler[:g.size(g.random)], g.random.Uint64()))
 }
 
 // last returns the end of a request that is still open, and false when none is.
