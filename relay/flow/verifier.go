@@ -26,7 +26,7 @@ func newVerifier(start *frame.Frame) Verifier {
 	return Verifier{streamID: string(start.StreamID), unbounded: start.Unbounded.Or(false)}
 }
 
-// Chunk checks the stream's next CHUNK. Its sum takes most of the time there is.
+// Chunk checks the stream's next CHUNK, its checksum too, which is most of the work.
 func (v *Verifier) Chunk(f *frame.Frame) error {
 	index, _ := f.ChunkIndex.Get()
 	sum, _ := f.Checksum.Get()
