@@ -121,7 +121,7 @@ func (d *decoder) entry() bool {
 		}
 		if major != majorUint {
 			d.i = start
-			return d.item(1) && d.item(1)
+			return d.pair(1)
 		}
 		key = n
 	}

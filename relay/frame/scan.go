@@ -228,7 +228,17 @@ func (s *scanner) entries(start, level int, n uint64, open bool) bool {
 		if open && s.closed() {
 			return true
 		}
-		if !s.item(level+1) || !s.item(level+1) {
+		if !s.pair(level + 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// pair passes over a key and what is under it.
+func (s *scanner) pair(level int) bool {
+	for range 2 {
+		if !s.item(level) {
 			return false
 		}
 	}
