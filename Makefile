@@ -10,7 +10,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 COSIM       := build/cosim
 SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')
 
-.PHONY: help build demo test check fmt vet unit e2e fuzz mutants requirements bench clean
+.PHONY: help build demo test check fmt vet unit e2e fuzz soak mutants requirements bench clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -50,12 +50,16 @@ vet:
 unit: build
 	@COSIM_CAPDAG_PYTHON=$(CURDIR)/build/capdag/bin/python COSIM_CAPDAG_V4_PYTHON=$(CURDIR)/build/capdag-v4/bin/python \
 		GOWORK=off scripts/each "$(MODULES)" $(GO) test -race ./...
+	@GOWORK=off scripts/each relay $(GO) test -tags framepoison ./frame ./flow ./bridge ./relaytest
 
 e2e: build
 	@scripts/demo
 
 fuzz: ## fuzz every target for 60 s
 	@scripts/fuzz "$(MODULES)" $${FUZZTIME:-60s}
+
+soak: ## carry 10 million frames over two bridges in a row
+	@cd relay && BRIDGE_SOAK=$${FRAMES:-10000000} $(GO) test -count=1 -v -timeout 60m -run '^TestSoak$$' ./bridge
 
 mutants: ## break a rule of each requirement; some test has to notice
 	@$(GO) run -C scripts/mutants .
