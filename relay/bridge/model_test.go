@@ -115,11 +115,12 @@ func newModelWay(t *testing.T, r *rand.Rand, fromHost bool, held int) modelWay {
 		}
 		return r.IntN(100)
 	})
+	g.reuse = r.IntN(2) == 0
 	var steps [][]byte
 	for range r.IntN(600) {
 		steps = append(steps, modelStep(t, r, g, fromHost))
 	}
-	steps = relaytest.Shuffle(steps, relaytest.Disorder{Window: r.IntN(held + 1), Rand: r})
+	steps = relaytest.Shuffle(steps, relaytest.Disorder{Window: r.IntN(held + 1), KeepFlows: g.reuse, Rand: r})
 	steps = append(steps, fatalSteps(t, r, fromHost, steps)...)
 
 	w := modelWay{twin: newTwin(fromHost, held), pieces: 1 + r.IntN(1<<r.IntN(18))}

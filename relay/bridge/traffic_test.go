@@ -14,11 +14,13 @@ type traffic struct {
 	random *rand.Rand
 	open   []request
 	size   func(*rand.Rand) int // of the payload of the next CHUNK
-	begun  uint64
-	ended  uint64
-	end    frame.Frame
-	err    frame.Frame
-	log    frame.Frame
+	reuse  bool                 // flows that have ended begin again
+
+	begun, ended uint64 // requests
+	credits      uint64
+	end          frame.Frame
+	err          frame.Frame
+	log          frame.Frame
 }
 
 // A request is a flow of a traffic. The zero value has not begun.
@@ -28,7 +30,7 @@ type request struct {
 	chunks  uint64
 }
 
-// newTraffic returns a traffic with so many requests open at a time.
+// newTraffic returns a traffic with some requests open at a time.
 func newTraffic(t testing.TB, seed uint64, open int, size func(*rand.Rand) int) *traffic {
 	t.Helper()
 	made := func(f frame.Frame, err error) frame.Frame {
@@ -49,10 +51,14 @@ var filler = bytes.Repeat([]byte("the quick brown fox jumps over the lazy dog. "
 
 // next returns the next frame, which borrows.
 func (g *traffic) next() frame.Frame {
-	r := &g.open[g.random.IntN(len(g.open))]
+	place := g.random.IntN(len(g.open))
+	r := &g.open[place]
 	if r.id.IsZero() {
 		g.begun++
 		*r = request{id: g.freshID(), xid: frame.Number(g.begun)}
+		if g.reuse {
+			r.id, r.xid = frame.Number(uint64(place/2)), [...]frame.ID{{}, frame.Number(0)}[place%2]
+		}
 		return g.of(r, frame.NewReq(r.id, []byte("cap:effect=none")))
 	}
 	switch dice := g.random.IntN(100); {
@@ -67,13 +73,18 @@ func (g *traffic) next() frame.Frame {
 	case dice < 20:
 		return g.of(r, frame.NewStreamEnd(r.id, streamID, frame.Some(r.chunks)))
 	case dice < 30:
-		f := frame.NewCredit(r.id, streamID, 16, frame.ResponseDirection)
+		g.credits++
+		f := frame.NewCredit(r.id, streamID, g.credits, frame.ResponseDirection)
 		f.RoutingID = r.xid
 		return f
 	}
 	r.chunks++
-	return g.of(r, frame.NewChunk(r.id, streamID, r.chunks-1, filler[:g.size(g.random)], g.random.Uint64()))
+	size := g.size(g.random)
+	return g.of(r, frame.NewChunk(r.id, streamID, r.chunks-1, filler[:size], mark(r.seq, size)))
 }
+
+// mark stands for the checksum of a CHUNK, which no relay looks at.
+func mark(seq uint64, size int) uint64 { return seq*0x9e3779b97f4a7c15 + uint64(size) }
 
 // last returns the end of a request that is still open, and false when none is.
 func (g *traffic) last() (frame.Frame, bool) {
@@ -109,7 +120,7 @@ func (g *traffic) endOf(r *request, f frame.Frame) frame.Frame {
 	return f
 }
 
-// tape returns so many frames, and then the ends of all requests, each as it travels.
+// tape returns some frames, and then the ends of all requests, each as it travels.
 func (g *traffic) tape(t testing.TB, frames int) (all [][]byte) {
 	t.Helper()
 	for range frames {
