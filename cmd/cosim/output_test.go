@@ -8,8 +8,11 @@ import (
 
 // Output that cannot be written is no mistake in the command line.
 func TestOutputThatCannotBeWritten(t *testing.T) {
-	w := newWorkspace(t, "-- t.yaml --\nversion: 1\n")
-	for _, args := range []string{"schema", "version", "completion bash", "layout t.yaml", "validate t.yaml", "validate --format json t.yaml"} {
+	w := newWorkspace(t, "-- t.yaml --\nversion: 1\n-- v.json --\n{\"cases\": [{\"hex\": \"\", \"checksum\": 14695981039346656037}]}\n")
+	for _, args := range []string{
+		"schema", "version", "completion bash", "layout t.yaml", "validate t.yaml", "validate --format json t.yaml",
+		"relay check-vectors v.json", "relay check-vectors --format json v.json", "relay bench --round 1ns --format json", "relay bench --round 1ns",
+	} {
 		t.Run(args, func(t *testing.T) {
 			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 			if err != nil {

@@ -1,0 +1,113 @@
+package relaytest
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// A Figure is what a measurement came to. Times are medians over its rounds.
+type Figure struct {
+	Name    string  // such as hop/payload=1KiB; never changes
+	Payload int     // bytes of each frame
+	Frame   float64 // nanoseconds a frame takes; of a round trip, both ways
+	Floor   string  // what it is compared with, such as raw copy
+	Base    float64 // nanoseconds the floor takes
+	Ratio   float64 // median of the ratios of each round
+}
+
+// MeasureOptions are the options of [MeasureCodec], [MeasureLink] and [MeasureBridge]. The
+// zero value has the defaults.
+type MeasureOptions struct {
+	Rounds int           // of frames and floor by turns; 0 is 7
+	Round  time.Duration // how long one side of a round takes, about; 0 is 20 ms
+
+	// Each, when not nil, is called with each figure when it is there.
+	Each func(Figure)
+}
+
+// MeasureCodec measures what [BenchCodec] does, outside of a test.
+func MeasureCodec(o *MeasureOptions) ([]Figure, error) { return measureAll(codecCases(), o) }
+
+// MeasureLink measures what [BenchLink] does, outside of a test.
+func MeasureLink[C io.ReadWriteCloser](open func() (client, server C, err error), o *MeasureOptions) ([]Figure, error) {
+	return measureAll(linkCases(open), o)
+}
+
+// MeasureBridge measures what [BenchBridge] does, outside of a test.
+func MeasureBridge[C io.ReadWriteCloser](open func() (client, server C, err error), bridge func(local, socket C) error, o *MeasureOptions) ([]Figure, error) {
+	return measureAll(bridgeCases(open, bridge), o)
+}
+
+func measureAll(cases []benchCase, o *MeasureOptions) ([]Figure, error) {
+	options := MeasureOptions{}
+	if o != nil {
+		options = *o
+	}
+	if options.Rounds <= 0 {
+		options.Rounds = 7
+	}
+	if options.Round <= 0 {
+		options.Round = 20 * time.Millisecond
+	}
+	var figures []Figure
+	for _, c := range cases {
+		f, err := c.measure(&options)
+		if err != nil {
+			return figures, fmt.Errorf("measuring %s: %w", c.name, err)
+		}
+		figures = append(figures, f)
+		if options.Each != nil {
+			options.Each(f)
+		}
+	}
+	return figures, nil
+}
+
+func (c *benchCase) measure(o *MeasureOptions) (Figure, error) {
+	frames, floor, err := c.open()
+	if err != nil {
+		return Figure{}, err
+	}
+	defer frames.close()
+	defer floor.close()
+	n, err := calibrate(frames, o.Round)
+	if err != nil {
+		return Figure{}, err
+	}
+	m, err := calibrate(floor, o.Round)
+	if err != nil {
+		return Figure{}, err
+	}
+	var s samples
+	for range o.Rounds {
+		took, err := frames.time(n, c.latency)
+		if err != nil {
+			return Figure{}, err
+		}
+		base, err := floor.time(m, c.latency)
+		if err != nil {
+			return Figure{}, err
+		}
+		s.add(took, base)
+	}
+	return Figure{
+		Name: c.name, Payload: c.payload, Frame: median(s.frames),
+		Floor: c.floor, Base: median(s.floor), Ratio: s.ratio(),
+	}, nil
+}
+
+// calibrate returns how many frames take about as long as that.
+func calibrate(p *path, round time.Duration) (int, error) {
+	for n := 1; ; {
+		begin := time.Now()
+		if err := p.run(n); err != nil {
+			return 0, err
+		}
+		took := max(time.Since(begin), 1)
+		if took >= round/2 || n >= 1<<30 {
+			return max(1, int(float64(n)*float64(round)/float64(took))), nil
+		}
+		n = min(n*10, max(n+1, int(float64(n)*float64(round)/float64(took))))
+	}
+}
