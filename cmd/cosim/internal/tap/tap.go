@@ -133,8 +133,10 @@ func (t *Tap) pump(ctx context.Context, n int, d Direction, from, to *net.UnixCo
 		return false
 	}
 	w.end(err)
-	// What nobody takes any more must not be sent, and what has ended has to end beyond.
+	// What nobody takes any more must not be sent, and what has ended has to end beyond. A
+	// writer that waits for room hears of the first when there is some.
 	from.CloseRead()
+	io.Copy(io.Discard, from)
 	to.CloseWrite()
 	return true
 }
