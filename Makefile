@@ -5,7 +5,7 @@
 
 SHELL       := /bin/sh
 GO          ?= go
-MODULES     := topology adapters runtime relay relay/bench resources cmd/cosim examples/inspect examples/loopback examples/pci-dma/check scripts/mutants
+MODULES     := topology adapters runtime relay relay/bench resources cmd/cosim examples/embed-relay examples/inspect examples/loopback examples/pci-dma/check scripts/mutants
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 COSIM       := build/cosim
 SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')

@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"relay/bench":            {"relay"},
 	"resources":              {},
 	"cmd/cosim":              {"topology", "adapters", "runtime", "relay", "resources"},
+	"examples/embed-relay":   {"relay"},
 	"examples/inspect":       {"topology"},
 	"examples/loopback":      {},
 	"examples/pci-dma/check": {"topology", "runtime"},
