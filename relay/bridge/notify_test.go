@@ -13,7 +13,7 @@ import (
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
-// Requirements: S6, N1
+// Requirements: S6, N1, C2
 func TestTheHostIsAnnouncedFirst(t *testing.T) {
 	local, host := socketPair(t)
 	socket, remote := socketPair(t)
