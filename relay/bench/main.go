@@ -28,7 +28,7 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	samples := flags.Int("samples", 7, "samples of each contender, taken in turn")
-	duration := flags.Duration("time", 60*time.Millisecond, "time of one sample, about")
+	duration := flags.Duration("time", 100*time.Millisecond, "time of one sample, about")
 	only := flags.String("only", "", "measure the scenarios alone whose name, such as hop/payload=64B, this regular expression matches")
 	asJSON := flags.Bool("json", false, "write one JSON object rather than tables")
 	if err := flags.Parse(args); err != nil {

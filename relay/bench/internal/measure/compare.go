@@ -10,7 +10,7 @@ import (
 // Options say how long to measure. The zero value means the defaults.
 type Options struct {
 	Samples int           // of each contender; 0 means 7
-	Time    time.Duration // of one sample, about; 0 means 60 ms
+	Time    time.Duration // of one sample, about; 0 means 100 ms
 }
 
 // A Result is what a scenario came to for one contender. Times are in ns for one operation and medians over
@@ -52,7 +52,7 @@ func Compare(s Scenario, o Options) (Comparison, error) {
 		o.Samples = 7
 	}
 	if o.Time <= 0 {
-		o.Time = 60 * time.Millisecond
+		o.Time = 100 * time.Millisecond
 	}
 	entries, err := openAll(s)
 	if err == nil {
