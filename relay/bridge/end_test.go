@@ -39,6 +39,20 @@ func TestTheEndOfOneDirectionIsPassedOnWhileTheOtherGoesOn(t *testing.T) {
 	})
 }
 
+// Requirement: S1
+func TestOneDirectionGoesOnWhileTheOtherIsBlocked(t *testing.T) {
+	bothWays(t, func(t *testing.T, s *span, from, to relaytest.Conn) {
+		first := wire(t, chunk(0, 3<<20)) // more than sockets hold
+		expectAfter(t, to, first[:10], func() { from.Write(first) })
+		for range 3 {
+			back := wire(t, req(0), chunk(1, 50<<10), bodyEnd(2))
+			go to.Write(back)
+			expect(t, from, back)
+		}
+		expect(t, to, first[10:])
+	})
+}
+
 // Requirement: C5
 func TestClosingEitherSideAtRestEndsTheRelay(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *span, from, to relaytest.Conn) {
@@ -323,11 +337,11 @@ func TestSlaveCountsAndSaysWhatItDrops(t *testing.T) {
 // What was to be written and was not does not count as passed on.
 func TestFramesThatAnErrorHoldsBackAreNotCounted(t *testing.T) {
 	s := start(t, nil, nil)
-	write(t, s.host, wire(t, req(0), frame.NewPolicy(nil)))
+	write(t, s.host, wire(t, req(0), frame.NewRelayState(nil), chunk(2, 1), frame.NewPolicy(nil)))
 	s.wait()
 	got, _ := io.ReadAll(s.remote)
-	if n := s.slave.Stats().ToSocket; n.Bytes != uint64(len(got)) {
-		t.Errorf("Stats = %+v, and %d bytes arrived", n, len(got))
+	if n := s.slave.Stats().ToSocket; n.Bytes != uint64(len(got)) || n.Dropped != 1 || n.Held != 1 {
+		t.Errorf("Stats = %+v, and %d bytes arrived, want one frame dropped and one held", n, len(got))
 	}
 }
 

@@ -218,11 +218,12 @@ func TestSendNotifyThatFailsEndsTheRelay(t *testing.T) {
 	slave := bridge.NewSlave(local, nil)
 	ended := make(chan error)
 	go func() {
-		after := int64(len(wire(t, notify(t, "1"))))
+		after := int64(len(wire(t, notify(t, "1"), req(0))))
 		cut := relaytest.Inject(socket, relaytest.Faults{WriteCut: &relaytest.Cut{After: after + 3, Err: torn}})
 		ended <- slave.Run(t.Context(), cut, ptr(offer("1")))
 	}()
-	expect(t, remote, wire(t, notify(t, "1")))
+	write(t, host, wire(t, req(0)))
+	expect(t, remote, wire(t, notify(t, "1"), req(0))) // now the slave waits for more of the host
 	if err := slave.SendNotify(offer("2")); !errors.Is(err, torn) || frame.KindOf(err) != frame.ErrIO {
 		t.Errorf("SendNotify = %v, want %v of kind %q", err, torn, frame.ErrIO)
 	}

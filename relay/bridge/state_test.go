@@ -17,12 +17,20 @@ func TestStateIsKeptAndHidden(t *testing.T) {
 	if payload, version := s.slave.State().Load(); payload != nil || version != 0 {
 		t.Errorf("Load = %q, %d before the first state, want none", payload, version)
 	}
-	for i, payload := range []string{`{"gpus":2}`, "", "\xa0\x00\xff", string(make([]byte, 100<<10))} {
+	var kept [][]byte
+	payloads := []string{`{"gpus":2}`, "", "\xa0\x00\xff", string(make([]byte, 100<<10))}
+	for i, payload := range payloads {
 		write(t, s.remote, wire(t, frame.NewRelayState([]byte(payload)), req(0), bodyEnd(1)))
 		expect(t, s.host, wire(t, req(0), bodyEnd(1)))
 		got, version := s.slave.State().Load()
 		if string(got) != payload || got == nil || version != uint64(i+1) {
 			t.Errorf("Load = %.20q, %d, want %.20q, %d", got, version, payload, i+1)
+		}
+		kept = append(kept, got)
+	}
+	for i, payload := range payloads {
+		if string(kept[i]) != payload {
+			t.Errorf("payload %d is %.20q after others came, want %.20q", i, kept[i], payload)
 		}
 	}
 }
