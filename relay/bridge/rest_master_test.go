@@ -1,10 +1,12 @@
 package bridge_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
 	"github.com/cosim-go/cosim/relay/bridge"
+	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
@@ -67,16 +69,39 @@ func TestWhatEndsAMasterClosesItsLink(t *testing.T) {
 
 // Requirement: M1
 func TestConnectThatFailsClosesItsLink(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		link, far := relaytest.BufferedPipe(1 << 10)
-		end := listen(far)
-		write(t, far, wire(t, req(0)))
-		if _, err := bridge.Connect(t.Context(), link, nil); frame.KindOf(err) != frame.ErrProtocol {
-			t.Errorf("Connect = %v, want kind %q", err, frame.ErrProtocol)
+	for name, first := range map[string][]byte{
+		"a request":   wire(t, req(0)),
+		"a policy":    wire(t, frame.NewPolicy(nil)),
+		"no manifest": wire(t, notifyWith(t, map[string]any{"manifest": nil})),
+		"a limit":     wire(t, notifyWith(t, map[string]any{"max_chunk": 0})),
+		"no frame":    prefixed([]byte{0xa0}),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			link, far := relaytest.BufferedPipe(1 << 10)
+			end := listen(far)
+			write(t, far, first)
+			if _, err := bridge.Connect(t.Context(), link, nil); err == nil {
+				t.Errorf("Connect = nil after %s", name)
+			}
+			end.hears(t, name, true)
+			link.Close()
+			far.Close()
+		})
+	}
+}
+
+// Requirement: M3
+func TestAMasterHoldsAsMuchAsTheFirstNotifySays(t *testing.T) {
+	calmMaster(t, nil, func(t *testing.T, m *bridge.Master, far *farEnd) {
+		write(t, far, wire(t, chunk(4, 1), chunk(3, 1), chunk(2, 1), chunk(1, 1), req(0)))
+		for _, want := range []frame.Frame{req(0), chunk(1, 1), chunk(2, 1), chunk(3, 1), chunk(4, 1)} {
+			expectFrame(t, m, want)
 		}
-		end.hears(t, "from the master", true)
-		link.Close()
-		far.Close()
+		write(t, far, wire(t, chunk(10, 1), chunk(9, 1), chunk(8, 1), chunk(7, 1), chunk(6, 1)))
+		far.CloseWrite()
+		if f, err := m.ReadFrame(); !errors.Is(err, flow.ErrOverflow) {
+			t.Errorf("ReadFrame = %v, %v, want %v", f, err, flow.ErrOverflow)
+		}
 	})
 }
 

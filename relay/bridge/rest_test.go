@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"testing/synctest"
 
@@ -53,12 +54,20 @@ type calm struct {
 // calmly runs a test of a slave.
 func calmly(t *testing.T, o *bridge.SlaveOptions, initial *frame.Notify, test func(t *testing.T, s *calm)) {
 	t.Helper()
+	asIs := func(c relaytest.Conn) io.ReadWriteCloser { return c }
+	calmlyOver(t, asIs, o, initial, test)
+}
+
+// calmlyOver runs a test of a slave whose own ends of the links are made by wrap.
+func calmlyOver(t *testing.T, wrap func(relaytest.Conn) io.ReadWriteCloser, o *bridge.SlaveOptions,
+	initial *frame.Notify, test func(t *testing.T, s *calm)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		local, host := relaytest.BufferedPipe(64 << 10)
 		socket, remote := relaytest.BufferedPipe(64 << 10)
-		s := &calm{slave: bridge.NewSlave(local, o), host: listen(host), remote: listen(remote)}
+		s := &calm{slave: bridge.NewSlave(wrap(local), o), host: listen(host), remote: listen(remote)}
 		go func() {
-			s.err = s.slave.Run(t.Context(), socket, initial)
+			s.err = s.slave.Run(t.Context(), wrap(socket), initial)
 			s.ended = true
 		}()
 		test(t, s)
@@ -146,6 +155,21 @@ func TestEachDirectionEndsByItselfAndIsPassedOn(t *testing.T) {
 		s.remote.hears(t, "to the socket", true)
 		s.ends(t, "")
 	})
+}
+
+// Requirement: C5. Where the end of one direction cannot be told, the link is closed.
+func TestAnEndThatCannotBeToldClosesTheLink(t *testing.T) {
+	for _, wrap := range []func(relaytest.Conn) io.ReadWriteCloser{
+		func(c relaytest.Conn) io.ReadWriteCloser { return whole{c} },
+		func(c relaytest.Conn) io.ReadWriteCloser { return broken{c} },
+	} {
+		calmlyOver(t, wrap, nil, nil, func(t *testing.T, s *calm) {
+			s.remote.CloseWrite()
+			s.host.hears(t, "to the host", true)
+			s.remote.hears(t, "to the socket", true)
+			s.ends(t, "")
+		})
+	}
 }
 
 // Requirement: C5
