@@ -16,7 +16,7 @@ import (
 
 // MasterOptions are the options of [Connect]. The zero value has the defaults.
 type MasterOptions struct {
-	// MaxFrame is the longest body that is accepted, in bytes; 0 is frame.DefaultMaxFrame.
+	// MaxFrame is the longest body that is accepted or sent, in bytes; 0 is frame.DefaultMaxFrame.
 	MaxFrame int
 
 	// OnNotify, when not nil, is called by ReadFrame and Update with what the host offers from
@@ -86,9 +86,6 @@ func (m *Master) firstNotify() (frame.Notify, error) {
 	}
 	if err != nil {
 		return frame.Notify{}, err
-	}
-	if f.Type != frame.TypeRelayNotify {
-		return frame.Notify{}, frame.Errorf(frame.ErrProtocol, "the first frame is %v, want relay_notify", f.Type)
 	}
 	offer, err := f.Notify()
 	offer.Manifest = bytes.Clone(offer.Manifest)

@@ -199,7 +199,7 @@ func TestReadFrameTakesInNotifies(t *testing.T) {
 	m, far := connect(t, &bridge.MasterOptions{OnNotify: func(n frame.Notify) {
 		calls = append(calls, fmt.Sprint(string(n.Manifest), " ", n.Limits.MaxChunk))
 	}})
-	first := m.Manifest()
+	kept := [][]byte{m.Manifest()}
 	write(t, far, wire(t,
 		notifyWith(t, nil), req(0),
 		notifyWith(t, map[string]any{"manifest": nil, "max_chunk": 200}), chunk(1, 1),
@@ -214,12 +214,17 @@ func TestReadFrameTakesInNotifies(t *testing.T) {
 		if got := string(m.Manifest()); got != want.manifest || m.Limits().MaxChunk != want.chunk {
 			t.Errorf("Manifest, MaxChunk = %q, %d after notify %d, want %q, %d", got, m.Limits().MaxChunk, i+1, want.manifest, want.chunk)
 		}
+		kept = append(kept, m.Manifest())
 	}
 	if got := strings.Join(calls, ", "); got != "new 100, new 200, newer 200, newer 200" {
 		t.Errorf("OnNotify was called with %q", got)
 	}
-	if string(first) != "{}" {
-		t.Errorf("an earlier manifest changed to %q", first)
+	large := wire(t, numbered(frame.NewReq(rid, nil), 0), chunk(1, 100<<10))
+	write(t, far, large) // where the others were
+	expectFrame(t, m, numbered(frame.NewReq(rid, nil), 0))
+	expectFrame(t, m, chunk(1, 100<<10))
+	if got := string(bytes.Join(kept, []byte(" "))); got != "{} new new newer newer" {
+		t.Errorf("earlier manifests are %q now", got)
 	}
 }
 

@@ -30,12 +30,15 @@ func TestPolicyFromTheHostEndsTheRelay(t *testing.T) {
 // Requirement: PO2
 func TestPolicyFromTheSlaveEndsTheMaster(t *testing.T) {
 	m, far := connect(t, nil)
-	write(t, far, wire(t, req(0), frame.NewPolicy([]byte("mine")), chunk(1, 4)))
+	write(t, far, wire(t, req(0), frame.NewRelayState(nil), frame.NewPolicy([]byte("mine")), chunk(1, 4)))
 	expectFrame(t, m, req(0))
 	for range 2 {
 		if f, err := m.ReadFrame(); frame.KindOf(err) != frame.ErrProtocol {
 			t.Errorf("ReadFrame = %v, %v, want kind %q", f, err, frame.ErrProtocol)
 		}
+	}
+	if n := m.Stats(); n.Frames != 1 || n.Dropped != 1 {
+		t.Errorf("Stats = %+v, want a frame and one dropped before the policy", n)
 	}
 	expectNothing(t, far)
 }
