@@ -1,12 +1,9 @@
 package bridge_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -93,73 +90,6 @@ func TestClosingEitherSideUnderLoadEndsTheRelay(t *testing.T) {
 		}
 		busy.Wait()
 	})
-}
-
-// withLinks starts a slave whose own ends of the links are made by wrap.
-func withLinks(t *testing.T, local, socket func(relaytest.Conn) io.ReadWriteCloser) *span {
-	t.Helper()
-	relaytest.NoLeaks(t)
-	a, host := socketPair(t)
-	b, remote := socketPair(t)
-	s := &span{slave: bridge.NewSlave(local(a), nil), host: host, remote: remote, ended: make(chan struct{})}
-	go func() {
-		defer close(s.ended)
-		s.err = s.slave.Run(t.Context(), socket(b), nil)
-	}()
-	t.Cleanup(func() { s.closeAll() })
-	return s
-}
-
-// broken is a link with a CloseWrite that does not work.
-type broken struct{ relaytest.Conn }
-
-func (broken) CloseWrite() error { return errors.ErrUnsupported }
-
-// Requirement: C5
-func TestLinksWithoutHalvesEndAsAWhole(t *testing.T) {
-	links := []struct {
-		name string
-		wrap func(relaytest.Conn) io.ReadWriteCloser
-	}{
-		{"no CloseWrite", func(c relaytest.Conn) io.ReadWriteCloser { return whole{c} }},
-		{"a CloseWrite that fails", func(c relaytest.Conn) io.ReadWriteCloser { return broken{c} }},
-	}
-	for _, link := range links {
-		for _, w := range ways {
-			t.Run(link.name+" "+w.name, func(t *testing.T) {
-				s := withLinks(t, link.wrap, link.wrap)
-				from, to := w.from(s), w.to(s)
-				b := wire(t, req(0), chunk(1, 10), bodyEnd(2))
-				write(t, from, b)
-				expect(t, to, b)
-				write(t, to, b[:9]) // the beginning of a frame, which is cut by nobody's fault
-				from.CloseWrite()
-				expectNothing(t, to)
-				expectEnd(t, from)
-				if err := s.wait(); err != nil {
-					t.Errorf("Run = %v", err)
-				}
-			})
-		}
-	}
-}
-
-// Requirement: C5. One side has halves, the other does not.
-func TestAnEndPassesFromALinkWithHalvesToOneWithout(t *testing.T) {
-	for _, w := range ways {
-		t.Run(w.name, func(t *testing.T) {
-			asIs := func(c relaytest.Conn) io.ReadWriteCloser { return c }
-			asWhole := func(c relaytest.Conn) io.ReadWriteCloser { return whole{c} }
-			s := withLinks(t, asWhole, asIs)
-			w.from(s).CloseWrite()
-			expectEnd(t, w.to(s))
-			w.to(s).Close()
-			expectEnd(t, w.from(s))
-			if err := s.wait(); err != nil {
-				t.Errorf("Run = %v", err)
-			}
-		})
-	}
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
@@ -294,115 +224,4 @@ func TestTheFirstErrorWins(t *testing.T) {
 		}
 		s.closeAll()
 	}
-}
-
-func TestSlaveCountsAndSaysWhatItDrops(t *testing.T) {
-	var log bytes.Buffer
-	s := start(t, &bridge.SlaveOptions{
-		Name: "gpu-a", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}, ptr(offer("{}")))
-	expect(t, s.remote, wire(t, notify(t, "{}")))
-	state := frame.NewRelayState([]byte("a"))
-	fromSocket := wire(t, req(0), chunk(2, 10), state, notify(t, "x"), chunk(1, 40<<10), state, stateWithoutPayload(), chunk(5, 1))
-	write(t, s.remote, fromSocket)
-	expect(t, s.host, wire(t, req(0), chunk(1, 40<<10), chunk(2, 10)))
-	// The end comes before the frame that is held in front of it: that one is lost.
-	write(t, s.host, wire(t, req(0), chunk(3, 1), state, bodyEnd(1), notify(t, "y")))
-	expect(t, s.remote, wire(t, req(0), bodyEnd(1), notify(t, "y")))
-	s.remote.CloseWrite()
-	s.host.CloseWrite()
-	if err := s.wait(); err != nil {
-		t.Fatal(err)
-	}
-	size := func(frames ...frame.Frame) uint64 { return uint64(len(wire(t, frames...))) }
-	want := bridge.Stats{
-		ToLocal:  bridge.Counters{Frames: 3, Bytes: size(req(0), chunk(1, 40<<10), chunk(2, 10)), Kept: 2, Dropped: 2, Held: 1},
-		ToSocket: bridge.Counters{Frames: 3, Bytes: size(req(0), bodyEnd(1), notify(t, "y")), Dropped: 1, Lost: 1},
-	}
-	if got := s.slave.Stats(); got != want {
-		t.Errorf("Stats = %+v, want %+v", got, want)
-	}
-	for _, line := range []string{
-		`slave=gpu-a type=relay_notify why="only a host may announce"`,
-		`slave=gpu-a type=relay_state why="only the switch may send one"`,
-		`slave=gpu-a type=relay_state why="no payload: the state stays"`,
-		`msg="lost frames that were held" slave=gpu-a frames=1`,
-	} {
-		if strings.Count(log.String(), line) != 1 {
-			t.Errorf("the log does not say once %q:\n%s", line, log.String())
-		}
-	}
-}
-
-// What was to be written and was not does not count as passed on.
-func TestFramesThatAnErrorHoldsBackAreNotCounted(t *testing.T) {
-	s := start(t, nil, nil)
-	write(t, s.host, wire(t, req(0), frame.NewRelayState(nil), chunk(2, 1), frame.NewPolicy(nil)))
-	s.wait()
-	got, _ := io.ReadAll(s.remote)
-	if n := s.slave.Stats().ToSocket; n.Bytes != uint64(len(got)) || n.Dropped != 1 || n.Held != 1 {
-		t.Errorf("Stats = %+v, and %d bytes arrived, want one frame dropped and one held", n, len(got))
-	}
-}
-
-func TestStatsAreThereWhileTheSlaveRuns(t *testing.T) {
-	s := start(t, nil, nil)
-	for i := range 100 {
-		write(t, s.host, wire(t, chunk(uint64(i), 10)))
-		expect(t, s.remote, wire(t, chunk(uint64(i), 10)))
-		// Counters are published before what they count is flushed.
-		if got := s.slave.Stats().ToSocket.Frames; got != uint64(i+1) {
-			t.Errorf("Frames = %d after %d have arrived", got, i+1)
-		}
-	}
-}
-
-func TestJoinMakesALinkOfTwoPipes(t *testing.T) {
-	relaytest.NoLeaks(t)
-	hostIn, toHost := io.Pipe()
-	fromHost, hostOut := io.Pipe()
-	socket, remote := socketPair(t)
-	ended := make(chan error)
-	go func() { ended <- bridge.NewSlave(bridge.Join(fromHost, toHost), nil).Run(t.Context(), socket, nil) }()
-	b := wire(t, req(0))
-	write(t, remote, b)
-	expect(t, hostIn, b)
-	remote.CloseWrite()
-	expectEnd(t, hostIn)
-	write(t, hostOut, b)
-	expect(t, remote, b)
-	hostOut.Close()
-	expectEnd(t, remote)
-	if err := <-ended; err != nil {
-		t.Errorf("Run = %v", err)
-	}
-	remote.Close()
-}
-
-func TestAJoinedLinkMayBeClosedAgain(t *testing.T) {
-	var r, w closer
-	link := bridge.Join(&r, &w)
-	half := link.(interface{ CloseWrite() error })
-	for range 2 {
-		if err := half.CloseWrite(); err != nil || w != 1 || r != 0 {
-			t.Errorf("CloseWrite = %v, closed %d times for writing and %d for reading, want 1 and 0", err, w, r)
-		}
-	}
-	for range 2 {
-		if err := link.Close(); err != nil || w != 1 || r != 1 {
-			t.Errorf("Close = %v, closed %d times for writing and %d for reading, want 1 and 1", err, w, r)
-		}
-	}
-}
-
-// closer counts how often it is closed; more than once is an error, as for a file.
-type closer int
-
-func (c *closer) Read([]byte) (int, error)    { return 0, io.EOF }
-func (c *closer) Write(p []byte) (int, error) { return len(p), nil }
-func (c *closer) Close() error {
-	if *c++; *c > 1 {
-		return fmt.Errorf("closed %d times", *c)
-	}
-	return nil
 }
