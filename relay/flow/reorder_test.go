@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -195,6 +196,27 @@ func TestHeldBytesAreBounded(t *testing.T) {
 		t.Errorf("Stats() = %+v, want %+v", got, want)
 	}
 	mustAccept(t, b, modelKeys[1], 0, true)
+}
+
+// Whoever sends nothing but tiny frames out of order is to cost no more memory than the limit says.
+func TestTheLimitOfHeldBytesIsAboutWhatTheyTake(t *testing.T) {
+	const limit = 16 << 20
+	b := NewReorderBuffer(1<<30, &ReorderOptions{MaxHeldBytes: limit})
+	wire := make([]byte, 30)
+	before := heapSize()
+	for seq, err := uint64(1), error(nil); err == nil; seq++ {
+		_, err = b.Accept(at(head(frame.TypeChunk, modelKeys[0], seq)), wire)
+	}
+	if took := heapSize() - before; took > limit*5/4 {
+		t.Errorf("%d frames take %d bytes, want at most about %d", b.Stats().Held, took, limit)
+	}
+}
+
+func heapSize() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func TestMuchDisorderDoesNotCostMemoryForGood(t *testing.T) {

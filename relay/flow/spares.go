@@ -3,7 +3,7 @@ package flow
 import "math/bits"
 
 const (
-	smallestSpare = 256     // bytes of the smallest buffer
+	smallestSpare = 64      // bytes of the smallest buffer
 	maxSpareBytes = 4 << 20 // bytes of buffers that are kept for later: 16 of the longest usual CHUNKs
 )
 
