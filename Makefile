@@ -37,6 +37,7 @@ check: fmt vet ## format, vet, staticcheck, unit tests with the race detector
 .PHONY: setup
 setup:
 	@scripts/setup
+	@scripts/peers
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "not formatted: $$out"; exit 1; }

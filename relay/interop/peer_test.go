@@ -2,7 +2,7 @@
 // It has no code of its own. testdata/capdag_peer.py is the other side.
 //
 // Two releases are the peers: the last one that speaks version 4 of the protocol, and the
-// newest, which speaks version 6 and knows POLICY. scripts/setup makes a Python for each;
+// newest, which speaks version 6 and knows POLICY. scripts/peers makes a Python for each;
 // without one, what needs it is skipped.
 package interop
 
@@ -64,7 +64,7 @@ func findPeer(t *testing.T, env string) *peer {
 	t.Helper()
 	python := os.Getenv(env)
 	if python == "" {
-		t.Skipf("%s is not set: it names a Python with the package capdag, which scripts/setup makes in build", env)
+		t.Skipf("%s is not set: it names a Python with the package capdag, which scripts/peers makes in build", env)
 	}
 	if p, asked := peers[env]; asked {
 		return p

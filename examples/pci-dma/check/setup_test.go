@@ -55,7 +55,7 @@ func (h fakeHost) setup(args ...string) (int, string) {
 
 // installed gives the host everything that the tests need.
 func (h fakeHost) installed() fakeHost {
-	for _, name := range []string{"qemu-system-x86_64", "qemu-img", "busybox", "cpio", "strace", "gcc"} {
+	for _, name := range []string{"qemu-system-x86_64", "qemu-img", "busybox", "cpio", "strace", "gcc", "python3"} {
 		h.script(name, "")
 	}
 	return h
@@ -66,7 +66,7 @@ func (h fakeHost) installed() fakeHost {
 func (h fakeHost) aptGet() fakeHost {
 	h.script("apt-get", `echo "$*" >>`+h.bin+`/calls
 case "$*" in
-*install*) for c in qemu-system-x86_64 qemu-img busybox cpio strace gcc; do touch `+h.bin+`/$c; chmod 755 `+h.bin+`/$c; done ;;
+*install*) for c in qemu-system-x86_64 qemu-img busybox cpio strace gcc python3; do touch `+h.bin+`/$c; chmod 755 `+h.bin+`/$c; done ;;
 esac`)
 	return h
 }
@@ -92,7 +92,7 @@ func TestSetupInstallsWhatIsMissing(t *testing.T) {
 	if len(calls) != 2 || !strings.Contains(calls[0], "update") {
 		t.Fatalf("apt-get was called with %q, want update, then install", calls)
 	}
-	for _, want := range []string{"--no-install-recommends", " qemu-system-x86 ", " busybox-static ", " qemu-utils ", " strace ", " gcc "} {
+	for _, want := range []string{"--no-install-recommends", " qemu-system-x86 ", " busybox-static ", " qemu-utils ", " strace ", " gcc ", " python3-venv"} {
 		if !strings.Contains(calls[1], want) {
 			t.Errorf("apt-get %q lacks %q", calls[1], want)
 		}
