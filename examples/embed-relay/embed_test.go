@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Requirements: S5, S6, N2, N3, ST1, ST2, PO1, C1, C2, C3, C5, D9
+// Requirements: S5, S6, N3, ST1, ST2, PO1, C1, C2, C5, D9
 func TestConversation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "relay.sock")
 	listener, err := net.Listen("unix", path)
