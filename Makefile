@@ -56,8 +56,9 @@ unit: build
 e2e: build
 	@scripts/demo
 
-fuzz: ## fuzz every target for 60 s
-	@scripts/fuzz "$(MODULES)" $${FUZZTIME:-60s}
+fuzz: ## fuzz every target, 5 min for those of the relay, 60 s for the others
+	@scripts/fuzz "$(filter-out relay,$(MODULES))" $${FUZZTIME:-60s}
+	@scripts/fuzz relay $${FUZZTIME:-5m}
 
 soak: ## carry 10 million frames over two bridges in a row
 	@cd relay && BRIDGE_SOAK=$${FRAMES:-10000000} $(GO) test -count=1 -v -timeout 60m -run '^TestSoak$$' ./bridge
