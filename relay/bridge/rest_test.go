@@ -182,6 +182,22 @@ func TestAnEndWithinAFrameEndsBothDirections(t *testing.T) {
 	})
 }
 
+// Requirement: R2
+func TestWhatIsNoFrameEndsBothDirections(t *testing.T) {
+	for _, toHost := range []bool{true, false} {
+		calmly(t, nil, nil, func(t *testing.T, s *calm) {
+			from := s.host
+			if toHost {
+				from = s.remote
+			}
+			write(t, from, append(prefixed([]byte{0xa0}), wire(t, req(0))...))
+			s.ends(t, frame.ErrInvalidFrame)
+			s.remote.hears(t, "to the socket", true)
+			s.host.hears(t, "to the host", true)
+		})
+	}
+}
+
 // Requirement: S4
 func TestSendNotifyReturnsWhenTheFrameIsOnTheStream(t *testing.T) {
 	calmly(t, nil, ptr(offer("1")), func(t *testing.T, s *calm) {

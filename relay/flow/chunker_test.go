@@ -165,9 +165,12 @@ func TestAChunkThatWasYieldedCounts(t *testing.T) {
 func TestAnUnboundedStreamEndsWithoutANumber(t *testing.T) {
 	start := streamStart(frame.Some(true))
 	start.Unbounded = frame.Some(true)
-	end := NewChunker(start, 0).End()
-	if end.ChunkCount.IsSet() {
-		t.Errorf("End() = %+v, want no number of chunks", end)
+	c := NewChunker(start, 0)
+	for range 2 {
+		if end := c.End(); end.ChunkCount.IsSet() {
+			t.Errorf("End() = %+v after %d chunks, want no number of chunks", end, c.Sent())
+		}
+		collectFrames(t, c.Item([]byte{0}, frame.Meta{}))
 	}
 }
 

@@ -172,6 +172,19 @@ func TestOneWaitAfterAnother(t *testing.T) {
 	})
 }
 
+// Whoever gives up just when its turn comes has got what it wanted.
+func TestATurnThatComesWithTheEndOfAWaitCounts(t *testing.T) {
+	g := NewGate(0)
+	w, err := g.enter(t.Context(), 2)
+	if w == nil {
+		t.Fatal("nobody waits", err)
+	}
+	g.Grant(3)
+	if err := g.leave(w, errors.New("cause")); err != nil || g.Available() != 1 {
+		t.Errorf("leave = %v with %d left, want success with 1 left", err, g.Available())
+	}
+}
+
 // TestNoCreditIsLost lets many take and give up while credit comes in ones.
 func TestNoCreditIsLost(t *testing.T) {
 	const senders, each, credit = 8, 2000, 9000

@@ -274,3 +274,18 @@ func TestMetaOfManyNames(t *testing.T) {
 		}
 	}
 }
+
+// The last of several values of a name counts for what reads more than one name, too.
+func TestTheLastOfSeveralValuesIsPicked(t *testing.T) {
+	f := frame.Frame{Type: frame.TypeCancel, ID: sampleID, Meta: metaFromBody(t,
+		"a4 64 636f6465 61 61 67 6d657373616765 61 6d 64 636f6465 61 62 67 6d657373616765 f6")}
+	if r := f.CancelReason(); string(r.Code) != "b" || r.Message != nil {
+		t.Errorf("CancelReason = %q, %q, want b and none", r.Code, r.Message)
+	}
+}
+
+// metaFromBody returns the meta that a frame with these bytes under key 5 has.
+func metaFromBody(tb testing.TB, hex string) frame.Meta {
+	tb.Helper()
+	return decoded(tb, heartbeat(tb, "05"+hex)).Meta
+}
