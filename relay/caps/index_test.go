@@ -42,7 +42,6 @@ func finds(t *testing.T, x *Index, request, preferred string, want int) {
 	}
 }
 
-// Requirement: W2
 func TestFind(t *testing.T) {
 	x := NewIndex(tableOf(t,
 		"cap:extract",            // 0

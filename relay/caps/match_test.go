@@ -144,7 +144,6 @@ func TestAcceptsTakesOutTheWayOfIn(t *testing.T) {
 	}
 }
 
-// Requirement: N2
 func TestHasIdentity(t *testing.T) {
 	if got := parse("cap:in=*;effect=NONE").String(); got != caps.Identity {
 		t.Errorf("the identity's canonical text is %s, want %s", got, caps.Identity)
@@ -166,7 +165,6 @@ func TestHasIdentity(t *testing.T) {
 	}
 }
 
-// Requirement: W2
 func TestRankOrdersByDistance(t *testing.T) {
 	for _, c := range []struct{ request, table, want string }{
 		{`cap:in="media:ext=pdf";out="media:record";extract`,

@@ -92,7 +92,6 @@ func asVectors[V any, P interface {
 	return all
 }
 
-// Requirement: W2
 func TestVectors(t *testing.T) {
 	v := loadVectors(t)
 	for name, cases := range v.sections() {

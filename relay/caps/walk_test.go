@@ -179,8 +179,6 @@ func random(t testing.TB) *rand.Rand {
 
 // TestIndexFindsWhatAWalkFinds compares the index, the ranking and a plain walk on many random
 // tables, most of them small, where ties and preferred caps are frequent.
-//
-// Requirement: W2
 func TestIndexFindsWhatAWalkFinds(t *testing.T) {
 	rounds := 100_000
 	if testing.Short() {
