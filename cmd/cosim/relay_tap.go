@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -32,8 +33,8 @@ LISTEN and < for what comes back, the offset in that direction, the type and the
 With --format json each line is an object; its fields are those of a vector file.
 
 SIGINT, SIGTERM and SIGHUP end the tap and its connections, and the socket LISTEN, which it
-made, is removed. Exit codes: 2 wrong usage, 3 the tap cannot listen, 4 it cannot go on,
-130, 143 and 129 ended by that signal.`,
+made, is removed; an output that takes nothing is waited for a second. Exit codes: 2 wrong
+usage, 3 the tap cannot listen, 4 it cannot go on, 130, 143 and 129 ended by that signal.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage("%s takes two sockets, LISTEN and CONNECT; see %s --help", cmd.CommandPath(), cmd.CommandPath())
@@ -47,6 +48,9 @@ made, is removed. Exit codes: 2 wrong usage, 3 the tap cannot listen, 4 it canno
 	cmd.Flags().BoolVar(&full, "full", false, "print payloads and values of meta in full")
 	return cmd
 }
+
+// outputPatience is how long a tap that is to end waits for its output to take what there is.
+const outputPatience = time.Second
 
 func (c *cli) tap(listen, connect string, full bool) error {
 	ctx, release := untilSignal()
@@ -62,7 +66,18 @@ func (c *cli) tap(listen, connect string, full bool) error {
 		return refused(refusal.Message)
 	}
 	fmt.Fprintf(c.stderr, "cosim: listening on %q, for connections to %q\n", listen, connect)
-	if err := t.Serve(ctx); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- t.Serve(ctx) }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		// The connections are closed. What is left is a line for a reader who takes none.
+		select {
+		case err = <-ended:
+		case <-time.After(outputPatience):
+		}
+	}
+	if err != nil {
 		return &exitError{code: exitFailed, msg: err.Error()}
 	}
 	var signaled *signalError

@@ -2,9 +2,13 @@ package tap
 
 import (
 	"errors"
+	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestTapLeavesWhatItDidNotMake(t *testing.T) {
@@ -40,5 +44,47 @@ func TestNewRefusesPaths(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Message != test.want {
 			t.Errorf("New(%.10q, %.10q) = %v, want %s", test.near, test.far, err, test.want)
 		}
+	}
+}
+
+// Where there is no descriptor left, the next connection waits until there is.
+func TestTapWaitsForDescriptors(t *testing.T) {
+	b := tapped(t, nil)
+	var limits unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limits); err != nil {
+		t.Fatal(err)
+	}
+	lowest, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyOne := unix.Rlimit{Cur: uint64(lowest.Fd()) + 1, Max: limits.Max}
+	lowest.Close()
+	setLimit := func(l *unix.Rlimit) {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setLimit(&onlyOne)
+	t.Cleanup(func() { setLimit(&limits) })
+	near, err := net.Dial("unix", b.near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	warned := func() []string {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return slices.Clone(b.warned)
+	}
+	b.wait(func() bool { return len(warned()) > 0 })
+	setLimit(&limits)
+	far, err := b.far.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	if got, want := warned(), `connections to "/near" have to wait: too many open files`; len(got) != 1 || got[0] != want {
+		t.Errorf("warned = %q, want %q", got, want)
 	}
 }

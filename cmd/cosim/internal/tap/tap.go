@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // A Tap stands between those who connect to one socket and the one who listens on another.
@@ -25,7 +27,8 @@ type Tap struct {
 // Each connection will be joined with one to connect. Serve has to be called.
 //
 // Each event goes to report, one at a time; the connection waits meanwhile, and an error of
-// report ends the tap. A connection that cannot be joined goes to warn.
+// report ends the tap. A connection that cannot be joined goes to warn, and so does that there is
+// no descriptor left for the next one, which then waits until there is.
 func New(listenOn, connect string, report func(Event) error, warn func(string)) (*Tap, error) {
 	if err := fits("connect to", connect); err != nil {
 		return nil, err
@@ -51,11 +54,17 @@ func (t *Tap) Serve(ctx context.Context) error {
 	return errors.Join(t.err, err)
 }
 
+// acceptPause is how long a tap waits before it tries again to accept a connection for which
+// there was no descriptor.
+const acceptPause = 100 * time.Millisecond
+
 // accept joins connections until the listener is closed, and then waits for them.
 func (t *Tap) accept(ctx context.Context) error {
 	var all sync.WaitGroup
 	defer all.Wait()
-	for n := 1; ; n++ {
+	joined := 0
+	short := false // of descriptors, and that was said
+	for {
 		conn, err := t.socket.AcceptUnix()
 		switch {
 		case ctx.Err() != nil && err == nil:
@@ -63,11 +72,29 @@ func (t *Tap) accept(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
+			if !short {
+				t.warn(fmt.Sprintf("connections to %q have to wait: %v", t.socket.path, reason(err)))
+			}
+			short = true
+			pause(ctx, acceptPause)
+			continue
 		case err != nil:
 			t.end()
 			return fmt.Errorf("listening on %q: %w", t.socket.path, reason(err))
 		}
+		short = false
+		joined++
+		n := joined
 		all.Go(func() { t.join(ctx, n, conn) })
+	}
+}
+
+// pause lasts that long, but not beyond the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 
