@@ -48,7 +48,14 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// withMeta returns a file with a frame that has one value in its meta.
+func withMeta(value string) string {
+	return `{"valid": [{"name": "n", "hex": "a40004010702010300", "canonical": true,
+		"fields": {"version": 4, "type": 7, "type_name": "heartbeat", "id": {"uint": 1}, "seq": 0, "meta": {"m": ` + value + `}}}]}`
+}
+
 func TestCheckVectorsRefusesFiles(t *testing.T) {
+	million := strings.Repeat("9", 1_000_000)
 	for _, test := range []struct{ name, file, want string }{
 		{"without sections", `{"about": "x"}`, "f: no cases"},
 		{"that are no object", `[1]`, "f: no object with sections"},
@@ -66,6 +73,10 @@ func TestCheckVectorsRefusesFiles(t *testing.T) {
 		{"that differ in one field", `{"valid": [{"name": "n", "hex": "a40004010702010300", "canonical": true,
 			"fields": {"version": 4, "type": 7, "type_name": "heartbeat", "id": {"uint": 1}, "seq": 4}}]}`,
 			"f: valid: n: field seq = 0, want 4"},
+		{"with an integer of a million digits", withMeta(`{"int": ` + million + `}`),
+			`f: valid: n: field meta: "m": no value of kind int: ` + million[:120] + "…"},
+		{"with a float of a million digits", withMeta(`{"float": ` + million + `}`),
+			`f: valid: n: field meta: "m": no value of kind float: ` + million[:120] + "…"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			report, err := CheckVectors("f", []byte(test.file))

@@ -90,8 +90,11 @@ func statedAs(kind string, v any, ok bool) error {
 // statedInt returns an integer of CBOR, from -2^64 up to 2^64-1.
 func statedInt(v any) (*big.Int, error) {
 	number, ok := v.(json.Number)
+	if !ok || len(number) > len("-18446744073709551616") { // a number of any length takes any time
+		return nil, statedAs("int", v, false)
+	}
 	n, whole := new(big.Int).SetString(number.String(), 10)
-	if !ok || !whole || new(big.Int).Not(n).BitLen() > 64 || n.BitLen() > 64 {
+	if !whole || new(big.Int).Not(n).BitLen() > 64 || n.BitLen() > 64 {
 		return nil, statedAs("int", v, false)
 	}
 	return n, nil
@@ -102,7 +105,8 @@ func statedFloat(v any) (float64, error) {
 	if !ok {
 		return 0, statedAs("float", v, false)
 	}
-	return number.Float64()
+	f, err := number.Float64()
+	return f, statedAs("float", v, err == nil)
 }
 
 func statedTag(v any) (number uint64, value any, err error) {
