@@ -201,6 +201,8 @@ func TestDecodeAccepts(t *testing.T) {
 		{"an unknown key that is a known one when cut to 8 bits", heartbeat(t, "19 01 06 41 61"), absent},
 		{"negative keys", heartbeat(t, "20 00", "3b ff ff ff ff ff ff ff ff 00"), absent},
 		{"keys that are no numbers", heartbeat(t, "61 61 00", "41 61 00", "f4 00", "f6 00", "f7 00", "f9 3c 00 00", "80 00", "a0 00", "c1 04 00"), absent},
+		{"a duplicate in a frame as it is usually written", body(t, "00 04", "01 07", "02 50"+strings.Repeat("11", 16), "03 00", "02 05"),
+			func(f *frame.Frame) bool { return f.ID == frame.Number(5) }},
 		{"a duplicate after a bad one", body(t, "00 04", "01 07", "02 f6", "02 01"), absent},
 		{"a duplicate of a negative number", heartbeat(t, "07 20", "07 05"), func(f *frame.Frame) bool { return f.Len.Or(0) == 5 }},
 		{"a duplicate in another encoding", heartbeat(t, "07 05", "18 07 06"), func(f *frame.Frame) bool { return f.Len.Or(0) == 6 }},
@@ -237,11 +239,12 @@ func TestDecodeAccepts(t *testing.T) {
 		{"level 64 by tags within tags", heartbeat(t, "18 63"+strings.Repeat("c1", 64)+"00"), absent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if f := decoded(t, c.body); !c.good(f) {
+			f := decoded(t, c.body)
+			if !c.good(f) {
 				t.Errorf("Decode(%x) = %+v", c.body, f)
 			}
-			if _, err := frame.Check(c.body); err != nil {
-				t.Errorf("Check(%x) = %v", c.body, err)
+			if head, err := frame.Check(c.body); err != nil || head != f.Head() {
+				t.Errorf("Check(%x) = %+v, %v, want %+v", c.body, head, err, f.Head())
 			}
 		})
 	}
