@@ -51,7 +51,7 @@ func NewCollector(start *frame.Frame, o *CollectorOptions) (*Collector, error) {
 
 // Chunk takes the stream's next CHUNK, of which it keeps nothing. It fails as [Verifier.Chunk]
 // does, in the same way when a payload is not what it has to be, and with [ErrTooLong] when there
-// would be too much.
+// would be too much. Errors are for good, of [Collector.End] too.
 func (c *Collector) Chunk(f *frame.Frame) error {
 	if err := c.verifier.Chunk(f); err != nil {
 		return err

@@ -87,9 +87,10 @@ func TestACollectorRefusesOtherPayloads(t *testing.T) {
 func TestACollectorVerifies(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		c := mustCollect(t, &CollectorOptions{Raw: raw})
-		refuses(t, "Chunk", c.Chunk(chunk(1, "\x40")), "chunk 1 where chunk 0 is due")
 		_, err := c.End(streamEnd(frame.Some(uint64(1))))
 		refuses(t, "End", err, "0 chunks came, 1 were sent")
+		c = mustCollect(t, &CollectorOptions{Raw: raw})
+		refuses(t, "Chunk", c.Chunk(chunk(1, "\x40")), "chunk 1 where chunk 0 is due")
 	}
 }
 
@@ -166,6 +167,9 @@ func TestWhatIsCollectedIsBounded(t *testing.T) {
 		}
 		if !errors.Is(err, ErrTooLong) || frame.KindOf(err) != "" {
 			t.Errorf("raw %t: Chunk = %v, want %v, of no kind", raw, err, ErrTooLong)
+		}
+		if data, again := c.End(streamEnd(frame.Some(chunks))); again != err || data != nil {
+			t.Errorf("raw %t: End = %q, %v, want the same error", raw, data, again)
 		}
 	}
 }

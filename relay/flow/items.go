@@ -47,7 +47,7 @@ func NewItems(start *frame.Frame, o *ItemsOptions) (*Items, error) {
 // from f: it is valid as long as f is, and until the next call of Chunk.
 //
 // It fails as [Verifier.Chunk] does, in the same way when the bytes are no CBOR or belong to two
-// items, and with [ErrTooLong] for an item above the limit. After an error the stream has failed.
+// items, and with [ErrTooLong] for an item above the limit. Errors are for good, of [Items.End] too.
 func (s *Items) Chunk(f *frame.Frame) (item Item, whole bool, err error) {
 	if err := s.verifier.Chunk(f); err != nil {
 		return Item{}, false, err

@@ -94,6 +94,7 @@ func TestItemsAreVerified(t *testing.T) {
 	s := mustItems(t, nil)
 	_, _, err := s.Chunk(chunk(1, "\x01"))
 	refuses(t, "Chunk", err, "chunk 1 where chunk 0 is due")
+	s = mustItems(t, nil)
 	refuses(t, "End", s.End(streamEnd(frame.Some(uint64(1)))), "0 chunks came, 1 were sent")
 }
 

@@ -8,12 +8,14 @@ import (
 
 // A Verifier checks that the CHUNKs of a stream are whole: that none is missing, twice or out of
 // order, and that their bytes are those that were sent. Its errors are of kind
-// [frame.ErrProtocol]; after one the stream has failed. It is not safe for concurrent use.
+// [frame.ErrProtocol] and for good: every call after one fails with the same. It is not safe for
+// concurrent use.
 type Verifier struct {
 	streamID  string
 	unbounded bool
 	due       uint64 // index of the next CHUNK
 	ended     bool
+	failed    error // the first error
 }
 
 // NewVerifier returns a verifier of the stream that a STREAM_START begins.
@@ -31,6 +33,8 @@ func (v *Verifier) Chunk(f *frame.Frame) error {
 	index, _ := f.ChunkIndex.Get()
 	sum, _ := f.Checksum.Get()
 	switch {
+	case v.failed != nil:
+		return v.failed
 	case f.Type != frame.TypeChunk:
 		return v.fail("a %v frame where a chunk is due", f.Type)
 	case v.ended:
@@ -51,6 +55,8 @@ func (v *Verifier) Chunk(f *frame.Frame) error {
 func (v *Verifier) End(f *frame.Frame) error {
 	count, counted := f.ChunkCount.Get()
 	switch {
+	case v.failed != nil:
+		return v.failed
 	case f.Type != frame.TypeStreamEnd:
 		return v.fail("a %v frame where the stream's end is due", f.Type)
 	case v.ended:
@@ -64,10 +70,14 @@ func (v *Verifier) End(f *frame.Frame) error {
 	return nil
 }
 
+// fail returns an error and makes it stay.
 func (v *Verifier) fail(format string, args ...any) error {
-	return frame.Errorf(frame.ErrProtocol, "stream %q: "+format, append([]any{v.streamID}, args...)...)
+	v.failed = frame.Errorf(frame.ErrProtocol, "stream %q: "+format, append([]any{v.streamID}, args...)...)
+	return v.failed
 }
 
+// tooLong is fail for what is no fault of the stream.
 func (v *Verifier) tooLong(limit uint64) error {
-	return fmt.Errorf("stream %q: %w, which is %d bytes at most", v.streamID, ErrTooLong, limit)
+	v.failed = fmt.Errorf("stream %q: %w, which is %d bytes at most", v.streamID, ErrTooLong, limit)
+	return v.failed
 }

@@ -65,12 +65,38 @@ func TestAVerifierRefusesWhatIsNotWhole(t *testing.T) {
 }
 
 func TestNothingComesAfterTheEndOfAStream(t *testing.T) {
-	v := NewVerifier(streamStart(frame.Some(false)))
-	if err := errors.Join(v.Chunk(chunk(0, "")), v.End(streamEnd(frame.Some(uint64(1))))); err != nil {
-		t.Fatal(err)
+	ended := func() *Verifier {
+		v := NewVerifier(streamStart(frame.Some(false)))
+		if err := errors.Join(v.Chunk(chunk(0, "")), v.End(streamEnd(frame.Some(uint64(1))))); err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
-	refuses(t, "Chunk", v.Chunk(chunk(1, "b")), "a chunk after the stream's end")
-	refuses(t, "End", v.End(streamEnd(frame.Some(uint64(1)))), "it ends twice")
+	refuses(t, "Chunk", ended().Chunk(chunk(1, "b")), "a chunk after the stream's end")
+	refuses(t, "End", ended().End(streamEnd(frame.Some(uint64(1)))), "it ends twice")
+}
+
+// Whoever goes on after an error must not get a stream that looks whole.
+func TestAStreamThatFailedStaysSo(t *testing.T) {
+	whole := streamEnd(frame.Some(uint64(1)))
+	damaged := chunk(0, "\x01")
+	damaged.Checksum = frame.Some(uint64(1))
+
+	v := NewVerifier(streamStart(frame.Some(false)))
+	first := v.Chunk(damaged)
+	if again, end := v.Chunk(chunk(0, "\x01")), v.End(whole); first == nil || again != first || end != first {
+		t.Errorf("Chunk = %v, then %v, then End = %v, want the same error", first, again, end)
+	}
+	c := mustCollect(t, nil)
+	first = c.Chunk(chunk(0, "\x01")) // no string
+	if data, end := c.End(whole); first == nil || end != first || data != nil {
+		t.Errorf("Chunk = %v, then End = %q, %v, want the same error", first, data, end)
+	}
+	s := mustItems(t, nil)
+	_, _, first = s.Chunk(chunk(0, "\x1c"))
+	if _, is, again := s.Chunk(chunk(1, "\x01")); first == nil || again != first || is {
+		t.Errorf("Chunk = %v, then %t, %v, want the same error", first, is, again)
+	}
 }
 
 func TestAnUnboundedStreamMayCountItsChunks(t *testing.T) {
