@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cosim-go/cosim/relay/bridge"
 	"github.com/cosim-go/cosim/relay/frame"
@@ -209,6 +210,27 @@ func TestRunIsForOnce(t *testing.T) {
 		write(t, w.from(s), wire(t, req(0)))
 		expect(t, w.to(s), wire(t, req(0)))
 	}
+}
+
+// A second Run fails at once, also while the first one waits for a socket that takes nothing.
+func TestASecondRunWaitsForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, local := relaytest.Pipe()
+		socket, _ := relaytest.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		slave := bridge.NewSlave(local, nil)
+		ended := make(chan error)
+		go func() { ended <- slave.Run(ctx, socket, ptr(offer("{}"))) }()
+		synctest.Wait()
+		second, _ := relaytest.Pipe()
+		if err := slave.Run(t.Context(), second, nil); err == nil || err.Error() != "a slave runs once" {
+			t.Errorf("a second Run = %v", err)
+		}
+		cancel()
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("Run = %v, want %v", err, context.Canceled)
+		}
+	})
 }
 
 // Requirement: C5. What comes of closing is not reported in place of why it was closed.

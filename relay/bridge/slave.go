@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
@@ -47,9 +48,9 @@ type Slave struct {
 	state    *State
 	toLocal  counters
 	toSocket counters
+	begun    atomic.Bool
 
-	mu     sync.RWMutex // held while a RELAY_NOTIFY is sent; for reading, but for the first one
-	begun  bool
+	mu     sync.RWMutex  // held while a RELAY_NOTIFY is sent; for reading, but for the first one
 	ended  bool          // nothing goes to the socket any more
 	socket *frame.Writer // set once announced
 	fail   context.CancelCauseFunc
@@ -108,12 +109,10 @@ func (s *Slave) Run(ctx context.Context, socket io.ReadWriteCloser, initial *fra
 }
 
 func (s *Slave) begin(fail context.CancelCauseFunc) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.begun {
+	if s.begun.Swap(true) {
 		return errors.New("a slave runs once")
 	}
-	s.begun, s.fail = true, fail
+	s.fail = fail
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (b *MetaBuilder) Reset() {
 }
 
 // Meta returns the map of what was put in, which may be empty. It belongs to the builder and is
-// valid until Reset. It fails with [ErrEncode] when a name or text is not UTF-8, or a value was
+// valid until Reset or the next call of Meta. It fails with [ErrEncode] when a name or text is not UTF-8, or a value was
 // not fit.
 func (b *MetaBuilder) Meta() (Meta, error) {
 	if b.err != nil {

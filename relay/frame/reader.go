@@ -85,13 +85,13 @@ func (r *Reader) NextHead() (*Head, error) {
 	return &r.head, nil
 }
 
-// Wire returns the last frame as it was received, prefix and body. It is valid as long as that
-// frame is. Frames that arrived together stand together: as long as Idle was not called, the
+// Wire returns the last frame as it was received, prefix and body; nil before the first. It is
+// valid as long as that frame is. Frames that arrived together stand together: as long as Idle was not called, the
 // slice's capacity reaches over the frames that follow.
 func (r *Reader) Wire() []byte { return r.wire }
 
 // Frame returns the last frame that [Reader.NextHead] checked, decoded. It is valid as long as
-// that frame is.
+// that frame is. It panics where NextHead never returned one.
 func (r *Reader) Frame() *Frame {
 	if err := Decode(r.wire[PrefixSize:], &r.frame); err != nil {
 		panic("frame: a body that was checked: " + err.Error())
@@ -197,12 +197,18 @@ func (r *Reader) grow(want int) {
 // maxEmptyReads is how many reads in a row may bring nothing, as for bufio.
 const maxEmptyReads = 100
 
+// errReadCount is the error of a stream that breaks the rules of [io.Reader].
+var errReadCount = errors.New("a Read of more bytes than there is room for, or of less than none")
+
 // read reads once, as much as room takes; what came counts before the error that came with it.
 func (r *Reader) read(room []byte) error {
 	for range maxEmptyReads {
 		n, err := 0, r.late
 		if err == nil {
 			n, err = r.in.Read(room)
+		}
+		if n < 0 || n > len(room) {
+			return ioError("read", errReadCount)
 		}
 		r.end += n
 		r.late = err

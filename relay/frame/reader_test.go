@@ -263,6 +263,8 @@ func TestReaderErrorsOfTheStream(t *testing.T) {
 		{"an error within a frame", io.MultiReader(bytes.NewReader(whole[:5]), iotest.ErrReader(broken)), 0, []error{frame.ErrIO, broken}},
 		{"an error that comes with the last bytes and once", &once{whole, broken}, 1, []error{frame.ErrIO, broken}},
 		{"a stream that brings nothing", nothing{}, 0, []error{frame.ErrIO, io.ErrNoProgress}},
+		{"a stream that brings less than nothing", liar(-1), 0, []error{frame.ErrIO}},
+		{"a stream that brings more than there is room for", liar(64<<10 + 1), 0, []error{frame.ErrIO}},
 		{"an error with a kind of its own", iotest.ErrReader(frame.Errorf(frame.ErrProtocol, "refused")), 0, []error{frame.ErrProtocol}},
 		{"a bad body", bytes.NewReader(wire([]byte{0x80})), 0, []error{frame.ErrInvalidFrame}},
 		{"an empty body", bytes.NewReader(make([]byte, 4)), 0, []error{frame.ErrDecode}},
@@ -289,6 +291,11 @@ func TestReaderErrorsOfTheStream(t *testing.T) {
 		})
 	}
 }
+
+// liar is a stream that says of each Read that it brought that many bytes.
+type liar int
+
+func (l liar) Read([]byte) (int, error) { return int(l), nil }
 
 // once is a stream that brings an error together with its bytes, and after that nothing.
 type once struct {
