@@ -30,8 +30,16 @@ func random(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// modelSteps is how many frames the random test sends in all.
-func modelSteps() int {
+// modelSteps is how many frames the random test sends in all, which can be set with BRIDGE_STEPS.
+func modelSteps(t *testing.T) int {
+	t.Helper()
+	if text, ok := os.LookupEnv("BRIDGE_STEPS"); ok {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("BRIDGE_STEPS: %v", err)
+		}
+		return n
+	}
 	if testing.Short() {
 		return 20_000
 	}
@@ -43,7 +51,7 @@ func TestTheBridgeIsLikeItsTwins(t *testing.T) {
 	relaytest.NoLeaks(t)
 	r := random(t)
 	fatal := 0
-	for steps := 0; steps < modelSteps(); {
+	for steps := 0; steps < modelSteps(t); {
 		m := newModelRun(t, r)
 		steps += len(m.toHost.program) + len(m.toSocket.program)
 		m.run(t)
