@@ -15,7 +15,9 @@
 //
 // Both sides of a slave, and a master's one, are an [io.ReadWriteCloser] of any kind: a Unix
 // socket, a pipe pair made one with [Join], an in-memory connection. It has to end a waiting
-// Read and Write when it is closed. Where it has a method CloseWrite() error, the end of one
+// Read and Write when it is closed, or who closes it waits too. Files that block do not, and
+// [os.Stdin] is one as a rule: set its descriptor non-blocking first, and make a file of it anew
+// with [os.NewFile]. Where it has a method CloseWrite() error, the end of one
 // direction is passed on as such and the other one goes on; a link without, or one whose CloseWrite
 // fails, is closed as a whole.
 //

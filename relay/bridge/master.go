@@ -50,7 +50,7 @@ type Master struct {
 
 // Connect waits for the slave at the other end of the link to announce itself, which is the
 // first frame it sends, and returns the master of it. The master takes over link:
-// [Master.Close] closes it, and so does Connect when it fails.
+// [Master.Close] closes it, and so does Connect when it fails. ctx is for this wait alone.
 //
 // It fails with [frame.ErrHandshake] when the link ends before the first frame, with
 // [frame.ErrProtocol] when that is no RELAY_NOTIFY or lacks the manifest or a limit, with the
@@ -124,8 +124,8 @@ func (m *Master) Update(f *frame.Frame) {
 	}
 }
 
-// CloseWrite tells the slave that nothing more comes; what it sends can still be read. A link
-// without half-close is closed.
+// CloseWrite tells the slave that nothing more comes; what it sends can still be read. What was
+// given to [Master.Writer] and not flushed is lost. A link without half-close is closed.
 func (m *Master) CloseWrite() error {
 	if half, ok := m.link.(halfCloser); ok {
 		return half.CloseWrite()
@@ -133,5 +133,6 @@ func (m *Master) CloseWrite() error {
 	return m.Close()
 }
 
-// Close closes the link, which ends a waiting ReadFrame. It may be called again.
+// Close closes the link, which ends a waiting ReadFrame, and a Send that waits for the slave to
+// read. It may be called again.
 func (m *Master) Close() error { return m.close() }

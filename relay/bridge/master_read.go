@@ -11,8 +11,8 @@ import (
 // belongs to the master and is valid until the next call. RELAY_NOTIFY frames are taken in on
 // the way, RELAY_STATE frames dropped; neither is returned.
 //
-// At the end of the link it returns [io.EOF]. Any other error is for good and closes the link:
-// the reader's, a frame against the order of its flow, or a POLICY, which only a switch may send.
+// At the end of the link it returns [io.EOF]; frames can still be sent. Any other error is for
+// good and closes the link: the reader's, a frame against the order of its flow, or a POLICY, which only a switch may send.
 func (m *Master) ReadFrame() (*frame.Frame, error) {
 	if m.err != nil {
 		return nil, m.err

@@ -3,7 +3,8 @@ package bridge
 import "github.com/cosim-go/cosim/relay/frame"
 
 // Send writes a frame as it is: numbering is the caller's. It returns when the frame is on the
-// stream.
+// stream, for which it waits while the slave reads nothing, and is done with f then. It fails as
+// [frame.Writer.Write] does, and so do SendState and SendPolicy.
 func (m *Master) Send(f *frame.Frame) error {
 	if err := m.out.Write(f); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 //
 // Append fails with [ErrEncode], and returns dst as it was, for a frame that [Decode] would
 // refuse: an unknown type, no id, a CHUNK without index or checksum, a CREDIT without credit,
-// a text that is not UTF-8. It does not allocate when dst has room, except for a Meta that was
-// decoded from bytes that were not canonical.
+// a text that is not UTF-8. The length of the body is for a [Writer] to look at. Append does not
+// allocate when dst has room, except for a Meta that was decoded from bytes that were not canonical.
 func (f *Frame) Append(dst []byte) ([]byte, error) {
 	if err := f.encodable(); err != nil {
 		return dst, err

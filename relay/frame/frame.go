@@ -37,7 +37,7 @@ type Frame struct {
 
 	ContentType []byte           // UTF-8
 	Meta        Meta             // what the types define, and what users add
-	Payload     []byte           //
+	Payload     []byte           // what is carried; this package does not look at it
 	Len         Optional[uint64] // bytes in all, on the first CHUNK of a split payload
 	Offset      Optional[uint64] // bytes before this CHUNK in a split payload
 	EOF         Optional[bool]   // true on END and on the last CHUNK of a split payload

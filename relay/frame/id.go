@@ -87,6 +87,22 @@ func (id ID) AppendText(dst []byte) []byte {
 	return dst
 }
 
+// MarshalText returns what [ID.String] does, for encoding/json and the like. It never fails.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil), nil }
+
+// UnmarshalText reads what [ID.MarshalText] returns; nothing is no id. It fails as [ParseID] does.
+func (id *ID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*id = ID{}
+		return nil
+	}
+	read, err := ParseID(string(text))
+	if err == nil {
+		*id = read
+	}
+	return err
+}
+
 // AppendBytes appends the byte form: the 16 bytes of a UUID, or a number in eight bytes, big
 // endian; nothing for no id.
 func (id ID) AppendBytes(dst []byte) []byte {
@@ -99,7 +115,8 @@ func (id ID) AppendBytes(dst []byte) []byte {
 	return dst
 }
 
-// ParseID reads what [ID.String] writes, upper-case digits of a UUID too.
+// ParseID reads what [ID.String] writes of an id that is one, upper-case digits of a UUID too. It
+// fails with [ErrDecode].
 func ParseID(text string) (ID, error) {
 	if len(text) != 36 {
 		n, err := strconv.ParseUint(text, 10, 64)

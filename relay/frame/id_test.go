@@ -2,6 +2,8 @@ package frame_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"math"
 	"testing"
 
@@ -59,6 +61,23 @@ func TestParseID(t *testing.T) {
 		if id, err := frame.ParseID(bad); frame.KindOf(err) != frame.ErrDecode || !id.IsZero() {
 			t.Errorf("ParseID(%q) = %v, %v, want decode", bad, id, err)
 		}
+	}
+}
+
+// Ids are to be read in logs and other JSON, whose encoder sees no fields in them.
+func TestIDsAreTexts(t *testing.T) {
+	want := map[frame.ID]frame.ID{sampleID: frame.Number(7), frame.Number(1): {}}
+	text, err := json.Marshal(want)
+	if wantText := `{"0a1b2c3d-4e5f-4081-92a3-b4c5d6e7f809":"7","1":""}`; err != nil || string(text) != wantText {
+		t.Errorf("Marshal = %s, %v, want %s", text, err, wantText)
+	}
+	var got map[frame.ID]frame.ID
+	if err := json.Unmarshal(text, &got); err != nil || !maps.Equal(got, want) {
+		t.Errorf("Unmarshal = %v, %v, want %v", got, err, want)
+	}
+	id := sampleID
+	if err := id.UnmarshalText([]byte("x")); frame.KindOf(err) != frame.ErrDecode || id != sampleID {
+		t.Errorf("UnmarshalText = %v and the id %v, want decode and no change", err, id)
 	}
 }
 

@@ -17,7 +17,7 @@ const grownSize = 256 << 10
 
 // ReaderOptions are the options of [NewReader]. The zero value has the defaults.
 type ReaderOptions struct {
-	// MaxFrame is the longest body that is accepted, in bytes. 0 is DefaultMaxFrame; above
+	// MaxFrame is the longest body that is accepted, in bytes. 0 and less is DefaultMaxFrame; above
 	// HardMaxFrame counts as HardMaxFrame.
 	MaxFrame int
 

@@ -18,7 +18,7 @@ const (
 
 // WriterOptions are the options of [NewWriter]. The zero value has the defaults.
 type WriterOptions struct {
-	// MaxFrame is the longest body that is written, in bytes. 0 is DefaultMaxFrame; above
+	// MaxFrame is the longest body that is written, in bytes. 0 and less is DefaultMaxFrame; above
 	// HardMaxFrame counts as HardMaxFrame.
 	MaxFrame int
 }
