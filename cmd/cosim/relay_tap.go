@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ usage, 3 the tap cannot listen, 4 it cannot go on, 130, 143 and 129 ended by tha
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage("%s takes two sockets, LISTEN and CONNECT; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+			}
+			if filepath.Clean(args[0]) == filepath.Clean(args[1]) {
+				return usage("LISTEN and CONNECT are both %q: the tap would connect to itself", args[0])
 			}
 			return nil
 		},
