@@ -11,8 +11,9 @@ import (
 // second-level cache.
 const bufferSize = 64 << 10
 
-// grownSize is the least that a buffer grows to, in bytes. Measured: with frames of 64 KiB a
-// relay is as fast as with more, and a fifth faster than with less.
+// grownSize is the least that a buffer grows to, in bytes: more than a Unix socket holds, so
+// that a read empties it and its sender goes on while the frames are worked on. Measured: a
+// relay of small frames, and one of frames of 64 KiB, takes a fifth less time than with less.
 const grownSize = 256 << 10
 
 // ReaderOptions are the options of [NewReader]. The zero value has the defaults.
@@ -27,8 +28,9 @@ type ReaderOptions struct {
 	Idle func() error
 }
 
-// A Reader reads frames from a stream. It is not safe for concurrent use. Its buffer grows,
-// with what has arrived, to the longest frame so far.
+// A Reader reads frames from a stream. It is not safe for concurrent use. Its buffer has 64 KiB,
+// 256 KiB once that much came faster than it was taken, and grows, with what has arrived, to the
+// longest frame so far.
 type Reader struct {
 	in    io.Reader
 	idle  func() error
@@ -152,7 +154,11 @@ func (r *Reader) fill() error {
 			return err
 		}
 	}
-	r.compact()
+	if r.end == len(r.buf) && r.end < grownSize {
+		r.start, r.end, r.buf = 0, r.end-r.start, r.moved(grownSize)
+	} else {
+		r.compact()
+	}
 	for {
 		size, ok := r.announced()
 		want := PrefixSize + size
@@ -186,12 +192,17 @@ func (r *Reader) compact() {
 // grow makes a full buffer four times as large and then doubles it, or makes it what the frame
 // needs if that is less: never much more than what has arrived, however long a frame says it is.
 func (r *Reader) grow(want int) {
-	grown := make([]byte, max(grownSize, min(2*len(r.buf), want+bufferSize)))
-	copy(grown, r.buf[:r.end])
+	r.buf = r.moved(max(grownSize, min(2*len(r.buf), want+grownSize)))
+}
+
+// moved returns a buffer of some size that begins with what is left.
+func (r *Reader) moved(size int) []byte {
+	grown := make([]byte, size)
+	copy(grown, r.buf[r.start:r.end])
 	if poisoned {
 		poison(r.buf)
 	}
-	r.buf = grown
+	return grown
 }
 
 // maxEmptyReads is how many reads in a row may bring nothing, as for bufio.
