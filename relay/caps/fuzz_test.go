@@ -12,12 +12,8 @@ import (
 // FuzzParse expects that no text makes reading panic, that every error has a known kind and a
 // place in the text, and that canonical text reads as the same again.
 func FuzzParse(f *testing.F) {
-	v := loadVectors(f)
-	for _, c := range v.Parse {
-		f.Add(c.Input)
-	}
-	for _, c := range v.Dispatch {
-		f.Add(c.Provider)
+	for _, text := range vectorTexts(f) {
+		f.Add(text)
 	}
 	for _, text := range hostile(100) {
 		f.Add(text)

@@ -3,21 +3,21 @@ package relaytest
 import (
 	"io"
 	"sync"
+
+	"github.com/cosim-go/cosim/relay/internal/pipe"
 )
 
 // Pipe returns the two ends of a connection in memory that holds nothing: a Write returns when
 // the far end has read all of it, as with [net.Pipe]. Using an end that is closed fails with
 // [io.ErrClosedPipe], and so does writing to a far end that is closed.
-func Pipe() (client, server Conn) { return joinHalves(0) }
+func Pipe() (client, server Conn) {
+	there, back := newHalf(), newHalf()
+	return &memoryConn{in: back, out: there}, &memoryConn{in: there, out: back}
+}
 
 // BufferedPipe is like [Pipe] with room for size bytes in each direction: a Write returns when
 // the last byte is in there. A size below 1 counts as 1.
-func BufferedPipe(size int) (client, server Conn) { return joinHalves(max(size, 1)) }
-
-func joinHalves(room int) (client, server Conn) {
-	there, back := newHalf(room), newHalf(room)
-	return &memoryConn{in: back, out: there}, &memoryConn{in: there, out: back}
-}
+func BufferedPipe(size int) (client, server Conn) { return pipe.New(max(size, 1)) }
 
 type memoryConn struct{ in, out *half }
 
@@ -40,15 +40,14 @@ func (c *memoryConn) Close() error {
 type half struct {
 	mu        sync.Mutex
 	changed   sync.Cond
-	room      int    // bytes that wait without a reader; 0: a writer lends its own
-	waiting   []byte // written and not read
+	waiting   []byte // written and not read; the writer's own
 	busy      bool   // somebody is in write
 	ended     bool   // the writing side is closed
 	abandoned bool   // the reading side is closed
 }
 
-func newHalf(room int) *half {
-	h := &half{room: room}
+func newHalf() *half {
+	h := &half{}
 	h.changed.L = &h.mu
 	return h
 }
@@ -90,11 +89,7 @@ func (h *half) write(p []byte) (n int, err error) {
 		return 0, io.ErrClosedPipe
 	}
 	h.busy = true
-	if h.room == 0 {
-		n = h.lend(p)
-	} else {
-		n = h.keep(p)
-	}
+	n = h.lend(p)
 	h.busy = false
 	h.changed.Broadcast()
 	if n < len(p) {
@@ -113,21 +108,4 @@ func (h *half) lend(p []byte) int {
 	left := len(h.waiting)
 	h.waiting = nil
 	return len(p) - left
-}
-
-// keep copies p as there is room for it and returns how much it copied.
-func (h *half) keep(p []byte) (n int) {
-	for n < len(p) {
-		for len(h.waiting) >= h.room && !h.over() {
-			h.changed.Wait()
-		}
-		if h.over() {
-			return n
-		}
-		more := min(len(p)-n, h.room-len(h.waiting))
-		h.waiting = append(h.waiting, p[n:n+more]...)
-		n += more
-		h.changed.Broadcast()
-	}
-	return n
 }

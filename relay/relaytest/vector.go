@@ -23,12 +23,17 @@ type VectorSection struct {
 func (r *VectorReport) OK() bool { return len(r.Failures) == 0 }
 
 // CheckVectors runs the vectors of a file, which is JSON, against the codec, the reader, the
-// checksums and the reorder buffer of this module. What a file holds is told by its sections:
+// checksums, the reorder buffer and the URNs of this module. What a file holds is told by its
+// sections:
 //
 //   - valid, provisional, invalid: frame bodies with their fields or class of error
 //   - streams: bytes of a connection with what a reader makes of them
 //   - cases: payloads with their checksums
 //   - scripts: frames for a reorder buffer with what it lets go
+//   - parse: texts with the cap or media URN that they are, or the kind of error
+//   - dispatch: whether a cap may serve a request
+//   - media_conforms, cap_equivalent: what media URNs and caps have to do with each other
+//   - ranking: which caps of a table can serve a request, the best first, and the chosen one
 //
 // Everything that a vector states is checked. What CheckVectors does not know, be it a
 // section, a key, a field, a class of errors, an outcome or an operation, is a failure, and so
@@ -65,6 +70,12 @@ var vectorSections = map[string]func(c *vectorCase, section []any){
 	"streams":     checkStream,
 	"cases":       checkChecksum,
 	"scripts":     checkScript,
+
+	"parse":          checkURN,
+	"dispatch":       checkDispatch,
+	"media_conforms": checkConforms,
+	"cap_equivalent": checkEquivalent,
+	"ranking":        checkRanking,
 }
 
 // A vectorRun is the run of one file.

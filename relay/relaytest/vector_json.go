@@ -118,6 +118,15 @@ func jsonUint(v any) (uint64, bool) {
 	return n, err == nil
 }
 
+func jsonInt(v any) (int, bool) {
+	number, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(number.String())
+	return n, err == nil
+}
+
 func jsonHex(v any) ([]byte, bool) {
 	text, ok := v.(string)
 	if !ok {

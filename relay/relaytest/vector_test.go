@@ -12,6 +12,7 @@ var vectorFiles = []string{
 	"../frame/testdata/frames.json",
 	"../flow/testdata/checksums.json",
 	"../flow/testdata/reorder.json",
+	"../caps/testdata/urns.json",
 }
 
 func readVectors(t testing.TB, path string) []byte {
@@ -62,7 +63,7 @@ func TestCheckVectorsRefusesFiles(t *testing.T) {
 		{"with a section that is empty", `{"valid": []}`, "f: valid: no cases"},
 		{"with a section that is no list", `{"cases": {"hex": ""}}`, "f: cases: no cases"},
 		{"with a case that is no object", `{"cases": [1]}`, "f: cases: case 0: no object"},
-		{"with URN cases", `{"dispatch": [{"dispatchable": true}]}`, `f: unknown section "dispatch"`},
+		{"of things that are not known", `{"routes": [{"route": true}]}`, `f: unknown section "routes"`},
 		{"of another protocol", `{"protocol_version": 5, "cases": [{"hex": "", "checksum": 14695981039346656037}]}`,
 			"f: protocol_version = 4, want 5"},
 		{"that state too much of a case", `{"cases": [{"hex": "", "checksum": 14695981039346656037, "sum": 1}]}`,
