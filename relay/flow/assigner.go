@@ -53,6 +53,19 @@ func (a *SeqAssigner) Assign(f *frame.Frame) {
 	*next++
 }
 
+// Unassign takes back the number that was assigned last in a flow: its frame is not written.
+func (a *SeqAssigner) Unassign(k Key) {
+	place := a.flows.find(&k.RID, &k.XID)
+	if place == 0 {
+		return
+	}
+	if next := &a.flows.slots[place].value; *next > 1 {
+		*next--
+	} else {
+		a.flows.remove(place)
+	}
+}
+
 func (a *SeqAssigner) makeRoom() {
 	if a.maxFlows <= 0 {
 		a.maxFlows = defaultMaxFlows
