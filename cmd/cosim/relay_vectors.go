@@ -14,11 +14,12 @@ import (
 func (c *cli) vectorsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check-vectors FILE...",
-		Short: "Run files of golden frames, checksums and reorder scripts",
-		Long: `Run the cases of vector files against this program's codec, reader, checksums and reorder
-buffer, and print a line for each failure and the counts of each section. What a file holds
-is told by its sections (valid, provisional, invalid, streams, cases, scripts), not by its
-name. Whatever is not known in a file is a failure, and so is a file without cases.
+		Short: "Run files of golden frames, checksums, reorder scripts and URNs",
+		Long: `Run the cases of vector files against this program's codec, reader, checksums, reorder
+buffer and URNs, and print a line for each failure and the counts of each section. What a
+file holds is told by its sections (valid, provisional, invalid, streams; cases; scripts;
+parse, dispatch, media_conforms, cap_equivalent, ranking), not by its name. Whatever is not
+known in a file is a failure, and so is a file without cases.
 The file "-" is standard input.
 
 Exit codes: 0 all cases passed, 1 some did not, 2 a file cannot be read or is no JSON.`,
