@@ -2,11 +2,10 @@ package caps_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/cosim-go/cosim/relay/caps"
+	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
 // A benchTable makes tables of any size and requests for their caps.
@@ -34,8 +33,6 @@ var benchTables = []benchTable{
 	}},
 }
 
-var benchSizes = []int{10, 100, 1_000, 10_000}
-
 func (b *benchTable) table(n int) (table []*caps.Cap) {
 	for i := range n {
 		table = append(table, parse(b.cap(i, n)))
@@ -43,85 +40,12 @@ func (b *benchTable) table(n int) (table []*caps.Cap) {
 	return table
 }
 
-// newTexts are more requests than an index remembers. No two are the same.
-func (b *benchTable) newTexts(n int) (texts []string) {
-	for i := range 8192 {
-		texts = append(texts, fmt.Sprintf("%s;?n%05d", b.cap(i*7919%n, n), i))
-	}
-	return texts
-}
-
-// BenchmarkLookup finds caps by new texts and by texts that were looked up before. It reports how
-// many times as long as in a table of 10 a new one takes, and how many times as long as a lookup
-// in a Go map of the same texts a repeated one takes, both measured by turns.
+// BenchmarkLookup finds caps by new texts, next to the same in a table of 10, and by texts that were
+// looked up before, next to a Go map.
 func BenchmarkLookup(b *testing.B) {
 	for _, t := range benchTables {
-		small := caps.NewIndex(t.table(10))
-		smallTexts := t.newTexts(10)
-		for _, n := range benchSizes {
-			x := caps.NewIndex(t.table(n))
-			texts := t.newTexts(n)
-			b.Run(fmt.Sprintf("table=%s/caps=%d/new", t.name, n), func(b *testing.B) {
-				compare(b, "x10caps", looks(x, texts), looks(small, smallTexts))
-			})
-			few := texts[:64]
-			b.Run(fmt.Sprintf("table=%s/caps=%d/repeated", t.name, n), func(b *testing.B) {
-				looks(x, few)(len(few))
-				compare(b, "xmap", looks(x, few), looksInMap(few))
-			})
-		}
+		b.Run("table="+t.name, func(b *testing.B) { relaytest.BenchLookup(b, t.cap) })
 	}
-}
-
-// looks returns a function that looks up texts in turn, n times.
-func looks(x *caps.Index, texts []string) func(n int) {
-	next := 0
-	return func(n int) {
-		for range n {
-			if _, found := x.Find(texts[next], ""); !found {
-				panic("nothing serves " + texts[next])
-			}
-			next = (next + 1) % len(texts)
-		}
-	}
-}
-
-func looksInMap(texts []string) func(n int) {
-	places := map[string]int{}
-	for place, text := range texts {
-		places[string([]byte(text))] = place
-	}
-	next := 0
-	return func(n int) {
-		for range n {
-			if _, found := places[texts[next]]; !found {
-				panic("no " + texts[next])
-			}
-			next = (next + 1) % len(texts)
-		}
-	}
-}
-
-// compare measures a function and reports how many times as long as another one it takes: the
-// median of rounds in which both have their turn.
-func compare(b *testing.B, unit string, run, base func(n int)) {
-	const turn = 512
-	b.ReportAllocs()
-	var ratios []float64
-	b.ResetTimer()
-	for done := 0; done < b.N; done += turn {
-		n := min(turn, b.N-done)
-		b.StopTimer()
-		start := time.Now()
-		base(n)
-		floor := time.Since(start)
-		b.StartTimer()
-		start = time.Now()
-		run(n)
-		ratios = append(ratios, float64(time.Since(start))/float64(max(floor, 1)))
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], unit)
 }
 
 func BenchmarkParse(b *testing.B) {
@@ -154,7 +78,7 @@ func BenchmarkDispatchable(b *testing.B) {
 
 func BenchmarkNewIndex(b *testing.B) {
 	for _, t := range benchTables {
-		for _, n := range benchSizes {
+		for _, n := range []int{10, 100, 1_000, 10_000} {
 			table := t.table(n)
 			b.Run(fmt.Sprintf("table=%s/caps=%d", t.name, n), func(b *testing.B) {
 				b.ReportAllocs()

@@ -2,6 +2,7 @@ package relaytest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,37 @@ func TestMeasureCodec(t *testing.T) {
 	wantFigures(t, figures, err, "encode/payload=64B", "encode/payload=1KiB", "encode/payload=64KiB", "encode/payload=256KiB",
 		"decode/payload=64B", "decode/payload=1KiB", "decode/payload=64KiB", "decode/payload=256KiB",
 		"check/payload=64B", "check/payload=1KiB", "check/payload=64KiB", "check/payload=256KiB")
+}
+
+func TestMeasureLookup(t *testing.T) {
+	figures, err := MeasureLookup(func(i, n int) string { return fmt.Sprintf("cap:a%d;of=%d", i, n) }, quickly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range figures {
+		got = append(got, f.Name)
+		if f.Frame <= 0 || f.Base <= 0 || f.Ratio <= 0 || f.Floor == "" {
+			t.Errorf("a figure without a value: %+v", f)
+		}
+	}
+	want := "lookup/caps=10/new lookup/caps=10/repeated lookup/caps=100/new lookup/caps=100/repeated " +
+		"lookup/caps=1000/new lookup/caps=1000/repeated lookup/caps=10000/new lookup/caps=10000/repeated"
+	if strings.Join(got, " ") != want {
+		t.Errorf("figures = %q, want %s", got, want)
+	}
+}
+
+func TestMeasureLookupRefuses(t *testing.T) {
+	for name, want := range map[string]string{
+		"media:a":          "measuring lookup/caps=10/new: cap 0 of 10: ",
+		"cap:in=media:a;b": "",
+	} {
+		_, err := MeasureLookup(func(i, n int) string { return name }, quickly)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("MeasureLookup of %s = %v, want %q", name, err, want)
+		}
+	}
 }
 
 func TestMeasureSaysThatItCannotOpen(t *testing.T) {
