@@ -190,7 +190,7 @@ func TestIndexFindsWhatAWalkFinds(t *testing.T) {
 	var found, tied, preferredFound, fallback int
 	for round := range rounds {
 		table := make([]*caps.Cap, r.IntN(13))
-		if round%100 == 0 {
+		if round%500 == 0 {
 			table = make([]*caps.Cap, 200)
 		}
 		said := make([]*plainCap, len(table))
