@@ -28,6 +28,10 @@ type Request struct {
 	// OnChunk, when not nil, gets each CHUNK of the response when it arrives, before [Link.Next] can return it, in
 	// the same way: only on arrival it is known whether the sender had credit for it.
 	OnChunk func(*frame.Frame)
+
+	// Batch says that the body follows at once: Open may leave the REQ to be written with what comes next, by
+	// [Link.Send] or [Batcher.Flush], so that a short request goes out in one piece.
+	Batch bool
 }
 
 // DefaultContentType is the content type of a request that names none.
@@ -77,4 +81,16 @@ type Link interface {
 	// Close frees what the link has. A request that still runs is abandoned, which cancels it with the code ABORTED. Close
 	// may be called twice.
 	Close() error
+}
+
+// A Batcher is a Link that can hold frames back for a moment, so that those of a short request go out in one piece.
+// Links need not be one.
+type Batcher interface {
+	Link
+
+	// Queue is Send for a frame that others follow: it may stay until the next Send or Flush.
+	Queue(ctx context.Context, f *frame.Frame) error
+
+	// Flush lets go what was held back. It does not wait.
+	Flush()
 }
