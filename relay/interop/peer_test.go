@@ -1,18 +1,22 @@
 // Package interop holds the tests of this relay against the published Python package capdag.
-// It has no code of its own. testdata/capdag_peer.py is the other side.
+// It has no code of its own. The programs of testdata are the other side: capdag_peer.py is its
+// codec, slave and master, the others are its switch, host and cartridge.
 //
 // Two releases are the peers: the last one that speaks version 4 of the protocol, and the
-// newest, which speaks version 6 and knows POLICY. scripts/peers makes a Python for each;
-// without one, what needs it is skipped.
+// newest, which speaks version 6 and knows POLICY. scripts/peers makes a Python for each in
+// build, or an environment variable names one. A test that needs one and does not find it
+// fails; only go test -short skips it.
 package interop
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +29,12 @@ const (
 	envV4     = "COSIM_CAPDAG_V4_PYTHON"
 	envNewest = "COSIM_CAPDAG_PYTHON"
 )
+
+// built says where scripts/peers makes it.
+var built = map[string]string{
+	envV4:     "../../build/capdag-v4/bin/python",
+	envNewest: "../../build/capdag/bin/python",
+}
 
 // A peer is a release of the package.
 type peer struct {
@@ -58,40 +68,64 @@ func eachPeer(t *testing.T, test func(t *testing.T, p *peer)) {
 	t.Run("newest", func(t *testing.T) { test(t, findPeer(t, envNewest)) })
 }
 
-// findPeer returns the release that an environment variable names, and skips the test where
-// the variable is not set.
+// findPeer returns the release that an environment variable names, or that scripts/peers made.
 func findPeer(t *testing.T, env string) *peer {
 	t.Helper()
-	python := os.Getenv(env)
-	if python == "" {
-		t.Skipf("%s is not set: it names a Python with the package capdag, which scripts/peers makes in build", env)
-	}
-	if p, asked := peers[env]; asked {
+	peers.Lock()
+	defer peers.Unlock()
+	if p, asked := peers.known[env]; asked {
 		return p
 	}
-	p := &peer{python: python}
+	p := &peer{python: pythonOf(t, env)}
 	out := p.run(t, nil, "facts")
 	require.NoError(t, json.Unmarshal(out, &p.facts), "facts: %s", out)
-	peers[env] = p
+	peers.known[env] = p
 	return p
 }
 
 // peers are the releases whose facts are known, so that each is asked once.
-var peers = map[string]*peer{}
+var peers = struct {
+	sync.Mutex
+	known map[string]*peer
+}{known: map[string]*peer{}}
 
-// command returns the peer's program, not started, in a mode and with arguments. It is killed
-// when the test ends, and after a minute, which ends what waits for it; what it says on standard
-// error goes into the test's log.
+func pythonOf(t *testing.T, env string) string {
+	t.Helper()
+	python := os.Getenv(env)
+	if python == "" {
+		python = built[env]
+	}
+	path, err := filepath.Abs(python)
+	require.NoError(t, err)
+	if _, err := os.Stat(path); err != nil {
+		text := fmt.Sprintf("%v; %s names a Python with the package capdag, scripts/peers makes one", err, env)
+		if testing.Short() && os.Getenv(env) == "" {
+			t.Skip(text)
+		}
+		require.FailNow(t, text)
+	}
+	return path
+}
+
+// command returns a peer's program of testdata, not started, in a mode and with arguments.
 func (p *peer) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	return p.program(t, "capdag_peer.py", args...)
+}
+
+// program returns a program of testdata, not started. It is killed when the test ends, and
+// after half a minute, which ends what waits for it; what it says on standard error goes into the
+// test's log where the test fails.
+func (p *peer) program(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, p.python, append([]string{"testdata/capdag_peer.py"}, args...)...)
+	cmd := exec.CommandContext(ctx, p.python, append([]string{filepath.Join("testdata", name)}, args...)...)
 	stderr := new(spoken)
 	cmd.Stderr = stderr
 	t.Cleanup(func() {
 		if text := stderr.String(); t.Failed() && text != "" {
-			t.Logf("peer %v: %s", args, text)
+			t.Logf("%s %v: %s", name, args, text)
 		}
 	})
 	return cmd

@@ -1,0 +1,126 @@
+package interop
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const mebibyte = 1 << 20
+
+// body returns a mebibyte of random bytes, and the same with each bit turned over.
+func body() (plain, inverted []byte) {
+	random := rand.NewChaCha8([32]byte{1})
+	plain, inverted = make([]byte, mebibyte), make([]byte, mebibyte)
+	random.Read(plain)
+	for i, b := range plain {
+		inverted[i] = ^b
+	}
+	return plain, inverted
+}
+
+func (r *rig) identity(t *testing.T) {
+	sent, _ := body()
+	a := r.engine.call(t, invocation{Cap: identity, Media: "media:", Body: sent[:100], Piece: 1 << 18})
+	succeeded(t, a)
+	assert.Equal(t, sent[:100], a.Body)
+}
+
+// stream moves more CHUNKs than the initial credit has, in both directions at once.
+func (r *rig) stream(t *testing.T) {
+	sent, want := body()
+	const piece = 16 << 10
+	a := r.engine.call(t, invocation{Cap: capURN("invert"), Media: media, Body: sent, Piece: piece})
+	succeeded(t, a)
+	assert.True(t, bytes.Equal(want, a.Body), "%d bytes came back, not the %d inverted ones", len(a.Body), len(want))
+	assert.GreaterOrEqual(t, a.Chunks, mebibyte/piece)
+}
+
+// fails calls a handler that fails. What their runtime makes of an error that has a code and a
+// class is always the same code and class, with the code in the text.
+func (r *rig) fails(t *testing.T) {
+	a := r.engine.call(t, invocation{Cap: capURN("fail"), Media: media, Body: []byte("x"), Piece: 1 << 18})
+	want := answer{Terminal: "err", Code: "INTEROP_REFUSED", Class: "input", Message: "refused as it was asked to"}
+	if r.cartridge == byThem {
+		want = answer{Terminal: "err", Code: "HANDLER_ERROR", Class: "internal", Message: "INTEROP_REFUSED: refused as it was asked to"}
+	}
+	assert.Equal(t, want, answer{Terminal: a.Terminal, Code: a.Code, Class: a.Class, Message: a.Message})
+}
+
+// peerCall calls a cap of one host whose handler calls a cap of the other.
+func (r *rig) peerCall(t *testing.T) {
+	sent, want := body()
+	a := r.engine.call(t, invocation{Cap: capURN("forward"), Media: media, Body: sent, Piece: 1 << 18})
+	succeeded(t, a)
+	assert.True(t, bytes.Equal(want, a.Body), "%d bytes came back, not the %d inverted ones", len(a.Body), len(want))
+}
+
+// cancel cancels a request whose handler waits. Through their host it ends at the switch alone:
+// their host has no branch for CANCEL and drops it, so the handler waits on.
+func (r *rig) cancel(t *testing.T) {
+	a := r.engine.call(t, invocation{Cap: capURN("wait"), Media: media, Cancel: true})
+	assert.Equal(t, []string{"waiting"}, a.Logs)
+	if r.parts.engine == byThem { // it has no channel for the ERR, only a record of how the request ended
+		assert.Equal(t, "cancelled", a.Terminal, a)
+	} else {
+		assert.Equal(t, []string{"err", "CANCELLED", "user"}, []string{a.Terminal, a.Code, a.Class})
+	}
+	if r.host == byUs {
+		r.says(t, "wait ended")
+	}
+	r.identity(t)
+}
+
+func succeeded(t *testing.T, a answer) {
+	t.Helper()
+	require.Empty(t, a.Error)
+	require.Equal(t, "end", a.Terminal, "%s/%s: %s", a.Code, a.Class, a.Message)
+	require.NotNil(t, a.ExitCode)
+	require.Zero(t, *a.ExitCode)
+}
+
+// all are the caps of a rig.
+func all() []string {
+	caps := []string{identity}
+	for _, op := range []string{"fail", "forward", "invert", "orphan", "wait"} {
+		caps = append(caps, capURN(op))
+	}
+	return caps
+}
+
+// everyCase runs what each rig has to do.
+func (r *rig) everyCase(t *testing.T) {
+	require.Equal(t, all(), r.engine.caps(t))
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T)
+	}{
+		{"identity", r.identity},
+		{"one MiB each way", r.stream},
+		{"an ERR", r.fails},
+		{"a peer call", r.peerCall},
+		{"a cancel", r.cancel},
+	} {
+		if !t.Run(c.name, c.run) {
+			return
+		}
+	}
+	r.close(t)
+}
+
+// Their switch, host and cartridge among themselves: what fails here is no matter of ours.
+func TestTheirsWithTheirs(t *testing.T) {
+	t.Parallel()
+	all := parts{engine: byThem, host: byThem, cartridge: byThem}
+	t.Run("v4", func(t *testing.T) {
+		t.Parallel()
+		assemble(t, &rig{parts: all, peer: findPeer(t, envV4)}).everyCase(t)
+	})
+	t.Run("newest", func(t *testing.T) {
+		t.Parallel()
+		assemble(t, &rig{parts: all, peer: findPeer(t, envNewest), policy: "no_telemetry"}).everyCase(t)
+	})
+}
