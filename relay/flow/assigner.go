@@ -41,20 +41,26 @@ func (a *SeqAssigner) Assign(f *frame.Frame) {
 	if !f.Type.Flow() {
 		return
 	}
-	place := a.flows.find(&f.ID, &f.RoutingID)
+	f.Seq = a.Next(Key{f.ID, f.RoutingID})
+}
+
+// Next returns the number of the next frame of a flow, which is then used up. It is Assign for a
+// frame of which only the head was read.
+func (a *SeqAssigner) Next(k Key) uint64 {
+	place := a.flows.find(&k.RID, &k.XID)
 	if place == 0 {
 		a.makeRoom()
-		place = a.flows.add(&Key{f.ID, f.RoutingID}, resting)
+		place = a.flows.add(&k, resting)
 	} else {
 		a.flows.touch(place, resting)
 	}
 	next := &a.flows.slots[place].value
-	f.Seq = *next
 	*next++
+	return *next - 1
 }
 
-// Unassign takes back the number that was assigned last in a flow: its frame is not written.
-func (a *SeqAssigner) Unassign(k Key) {
+// TakeBack takes back the number that was given last in a flow: its frame is not written.
+func (a *SeqAssigner) TakeBack(k Key) {
 	place := a.flows.find(&k.RID, &k.XID)
 	if place == 0 {
 		return

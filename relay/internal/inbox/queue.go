@@ -4,50 +4,51 @@ import (
 	"encoding/binary"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/buffer"
 )
 
-// lengthSize is what stands before each body in a segment, in bytes.
+// lengthSize is what stands before each body in a buffer, in bytes.
 const lengthSize = 4
 
-// A queue is a list of bodies in segments. The zero value is empty.
-type queue struct{ first, last *segment }
+// A queue is a list of bodies in buffers. The zero value is empty.
+type queue struct{ first, last *buffer.Buffer }
 
 // put appends a copy of a body.
 func (q *queue) put(body []byte) {
 	s := q.room(lengthSize + len(body))
-	s.b = binary.LittleEndian.AppendUint32(s.b, uint32(len(body)))
-	s.b = append(s.b, body...)
+	s.B = binary.LittleEndian.AppendUint32(s.B, uint32(len(body)))
+	s.B = append(s.B, body...)
 }
 
 // encode appends the body of a frame and returns how long it is.
 func (q *queue) encode(f *frame.Frame) (int, error) {
 	s := q.room(lengthSize + sizeOf(f))
-	start := len(s.b)
-	b, err := f.Append(append(s.b, 0, 0, 0, 0))
+	start := len(s.B)
+	b, err := f.Append(append(s.B, 0, 0, 0, 0))
 	if err != nil {
 		return 0, err
 	}
 	size := len(b) - start - lengthSize
 	binary.LittleEndian.PutUint32(b[start:], uint32(size))
-	s.b = b
+	s.B = b
 	return size, nil
 }
 
 // undo takes back the body of a size that was appended last.
 func (q *queue) undo(size int) {
-	q.last.b = q.last.b[:len(q.last.b)-size-lengthSize]
+	q.last.B = q.last.B[:len(q.last.B)-size-lengthSize]
 }
 
-// room returns the last segment, with room for so many bytes.
-func (q *queue) room(need int) *segment {
-	if q.last != nil && cap(q.last.b)-len(q.last.b) >= need {
+// room returns the last buffer, with room for so many bytes.
+func (q *queue) room(need int) *buffer.Buffer {
+	if q.last != nil && q.last.Room() >= need {
 		return q.last
 	}
-	s := newSegment(need)
+	s := buffer.Get(need)
 	if q.last == nil {
 		q.first = s
 	} else {
-		q.last.next = s
+		q.last.Next = s
 	}
 	q.last = s
 	return s
@@ -55,32 +56,32 @@ func (q *queue) room(need int) *segment {
 
 // next removes the first body and returns it. It stays valid until the next call.
 func (q *queue) next() (body []byte, ok bool) {
-	for q.first != nil && q.first.read == len(q.first.b) {
+	for q.first != nil && q.first.Read == len(q.first.B) {
 		q.pop()
 	}
 	s := q.first
 	if s == nil {
 		return nil, false
 	}
-	start := s.read + lengthSize
-	s.read = start + int(binary.LittleEndian.Uint32(s.b[s.read:]))
-	return s.b[start:s.read:s.read], true
+	start := s.Read + lengthSize
+	s.Read = start + int(binary.LittleEndian.Uint32(s.B[s.Read:]))
+	return s.B[start:s.Read:s.Read], true
 }
 
-// pop gives back the first segment.
+// pop gives back the first buffer.
 func (q *queue) pop() {
 	s := q.first
-	q.first = s.next
+	q.first = s.Next
 	if q.first == nil {
 		q.last = nil
 	}
-	s.free()
+	s.Free()
 }
 
 // drop empties the queue. The body that next returned last stays valid for ever.
 func (q *queue) drop() {
-	if q.first != nil && q.first.read > 0 {
-		q.first = q.first.next // it may be in use: left to the garbage collector
+	if q.first != nil && q.first.Read > 0 {
+		q.first = q.first.Next // it may be in use: left to the garbage collector
 	}
 	for q.first != nil {
 		q.pop()

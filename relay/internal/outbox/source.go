@@ -1,27 +1,97 @@
 package outbox
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync"
+)
 
-// A Source is one of those who feed an outbox. It counts the bytes of its own that wait there,
-// so that one who sends much waits alone. It is not safe for concurrent use.
+// defaultSource is how many bytes of a source may wait unless NewSource is told otherwise: the
+// longest usual frame and a CHUNK.
+const defaultSource = 4 << 20
+
+// A Source is one of those who feed an outbox. It knows how many bytes of its own wait there,
+// so that one who sends much waits alone. It is safe for concurrent use.
 type Source struct {
-	o    *Outbox
-	max  int
-	sent int
+	o   *Outbox
+	max int
+
+	mu    sync.Mutex
+	held  int // bytes, of all marks
+	marks []mark
 }
 
-// NewSource returns a source of which max bytes may wait.
-func (o *Outbox) NewSource(max int) *Source { return &Source{o: o, max: max} }
+// A mark says that some bytes of a source are written when the outbox has written until so far.
+type mark struct {
+	bytes int
+	until uint64
+}
 
-// Sent says that n bytes were given to the outbox just now for this source.
-func (s *Source) Sent(n int) { s.sent += n }
+// marksPerSource is into how many marks the bytes of a source go, about: more bytes of one mark
+// count as waiting until the last of them is written.
+const marksPerSource = 16
 
-// Room waits while more than max bytes of this source wait in the outbox. It returns the error
-// of an outbox that died, or the cause of ctx when that ends first.
-func (s *Source) Room(ctx context.Context) error {
-	if s.sent <= s.max {
-		return nil
+// NewSource returns a source of which max bytes may wait, 4 MiB for 0 and less.
+func (o *Outbox) NewSource(max int) *Source {
+	if max <= 0 {
+		max = defaultSource
 	}
-	s.sent = 0
-	return s.o.wait(ctx, func() bool { return s.o.queued() <= s.max })
+	return &Source{o: o, max: max}
+}
+
+// Sent says that the outbox took n bytes of this source just now.
+func (s *Source) Sent(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := s.o.taken.Load()
+	s.held += n
+	if last := len(s.marks) - 1; last >= 0 && s.marks[last].bytes+n <= s.max/marksPerSource {
+		s.marks[last] = mark{s.marks[last].bytes + n, until}
+		return
+	}
+	s.settle()
+	s.marks = append(s.marks, mark{n, until})
+}
+
+// settle forgets what was written.
+func (s *Source) settle() {
+	written, done := s.o.written.Load(), 0
+	for ; done < len(s.marks) && s.marks[done].until <= written; done++ {
+		s.held -= s.marks[done].bytes
+	}
+	s.marks = slices.Delete(s.marks, 0, done)
+}
+
+// Room waits while more than max bytes of this source wait in the outbox, and then until half of
+// it is free. It returns the error of an outbox that died meanwhile, or the cause of ctx when
+// that ends first.
+func (s *Source) Room(ctx context.Context) error {
+	for {
+		until, wait := s.due()
+		if !wait {
+			return nil
+		}
+		if err := s.o.reach(ctx, until); err != nil {
+			return err
+		}
+	}
+}
+
+// due reports whether the source has to wait, and how far the outbox has to write first.
+func (s *Source) due() (until uint64, wait bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held > s.max {
+		s.settle()
+	}
+	if s.held <= s.max {
+		return 0, false
+	}
+	left := s.held
+	for _, m := range s.marks {
+		if left -= m.bytes; left <= s.max/2 {
+			return m.until, true
+		}
+	}
+	return 0, false // no mark is left: nothing waits
 }

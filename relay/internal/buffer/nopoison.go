@@ -1,5 +1,5 @@
 //go:build !framepoison
 
-package inbox
+package buffer
 
 func poison([]byte) {}

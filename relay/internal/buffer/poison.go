@@ -1,6 +1,6 @@
 //go:build framepoison
 
-package inbox
+package buffer
 
 // poison overwrites bytes that were handed out and are no longer valid: see package frame.
 func poison(b []byte) {
