@@ -29,9 +29,9 @@ func expectFromMaster(t *testing.T, m *bridge.Master, frames ...*frame.Frame) {
 // Requirements: R1, R2, M1, M2, M3, N1, N3, N4, ST2
 func TestOurMasterWithTheirSlave(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
-		r := startRelay(t, p, "slave", append(ourVersion(), "--manifest", manifest)...)
+		r := startRelay(t, p, "slave", append(ourVersion(), "--manifest", announced)...)
 		m := connect(t, r, nil)
-		assert.Equal(t, manifest, string(m.Manifest()))
+		assert.Equal(t, announced, string(m.Manifest()))
 		assert.Equal(t, frame.DefaultLimits(), m.Limits())
 		host := r.host()
 
@@ -61,7 +61,7 @@ func TestOurMasterWithTheirSlave(t *testing.T) {
 // Requirement: C5
 func TestTheirSlaveEndsWithOurMaster(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
-		r := startRelay(t, p, "slave", append(ourVersion(), "--manifest", manifest)...)
+		r := startRelay(t, p, "slave", append(ourVersion(), "--manifest", announced)...)
 		m := connect(t, r, nil)
 		require.NoError(t, r.stdin.Close()) // their slave closes nothing before both directions ended
 		require.NoError(t, m.CloseWrite())
@@ -73,7 +73,7 @@ func TestTheirSlaveEndsWithOurMaster(t *testing.T) {
 
 // Requirement: PO1
 func TestTheirSlavePassesOurPolicyOn(t *testing.T) {
-	r := startRelay(t, findPeer(t, envNewest), "slave", append(ourVersion(), "--manifest", manifest)...)
+	r := startRelay(t, findPeer(t, envNewest), "slave", append(ourVersion(), "--manifest", announced)...)
 	m := connect(t, r, nil)
 	require.NoError(t, m.SendPolicy(networkMeta(t, "no_telemetry"), nil))
 	beat := heartbeat()
@@ -83,7 +83,7 @@ func TestTheirSlavePassesOurPolicyOn(t *testing.T) {
 
 // A slave of version 4 dies of a POLICY: a switch that serves it must have none.
 func TestPolicyEndsASlaveOfVersion4(t *testing.T) {
-	r := startRelay(t, findPeer(t, envV4), "slave", "--manifest", manifest)
+	r := startRelay(t, findPeer(t, envV4), "slave", "--manifest", announced)
 	m := connect(t, r, nil)
 	require.NoError(t, m.SendPolicy(networkMeta(t, "offline"), nil))
 	require.NoError(t, r.stdin.Close())
@@ -92,7 +92,7 @@ func TestPolicyEndsASlaveOfVersion4(t *testing.T) {
 
 // Requirement: PO2
 func TestTheirSlaveRefusesPolicyFromTheHost(t *testing.T) {
-	r := startRelay(t, findPeer(t, envNewest), "slave", append(ourVersion(), "--manifest", manifest)...)
+	r := startRelay(t, findPeer(t, envNewest), "slave", append(ourVersion(), "--manifest", announced)...)
 	m := connect(t, r, nil)
 	r.host().send(t, policyFrame(t))
 	require.NoError(t, m.CloseWrite())
@@ -105,7 +105,7 @@ func TestTheirSlaveRefusesPolicyFromTheHost(t *testing.T) {
 func TestOurMasterRefusesAnotherVersion(t *testing.T) {
 	p := findPeer(t, envNewest)
 	require.NotEqual(t, frame.Version, p.facts.Version)
-	r := startRelay(t, p, "slave", "--manifest", manifest)
+	r := startRelay(t, p, "slave", "--manifest", announced)
 	_, err := bridge.Connect(t.Context(), r.socket, nil)
 	require.ErrorIs(t, err, frame.ErrInvalidFrame)
 	assert.ErrorContains(t, err, "version 6, want version 4")

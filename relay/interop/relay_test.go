@@ -16,7 +16,7 @@ import (
 	"github.com/cosim-go/cosim/relay/frame"
 )
 
-const manifest = `{"caps": ["cap:effect=none"], "installed_cartridges": []}`
+const announced = `{"caps": ["cap:effect=none"], "installed_cartridges": []}`
 
 // A relayPeer is the peer's program as one end of a relay socket.
 type relayPeer struct {

@@ -23,10 +23,10 @@ const (
 )
 
 // parts says who has written which part.
-type parts struct{ engine, host, cartridge side }
+type parts struct{ switchBy, hostBy, cartridgeBy side }
 
 func (p parts) String() string {
-	return fmt.Sprintf("%s switch, %s host, %s cartridge", p.engine, p.host, p.cartridge)
+	return fmt.Sprintf("%s switch, %s host, %s cartridge", p.switchBy, p.hostBy, p.cartridgeBy)
 }
 
 // An invocation is a call of a cap with one argument.
@@ -75,11 +75,14 @@ type rig struct {
 // A stopper is a host that ends when its switch has.
 type stopper interface{ stopped(t *testing.T) }
 
-// The cartridges of a rig and their caps.
-var cartridges = [2]struct {
+// A cartridgeOf is a name and the caps of the tests that a cartridge has beside identity.
+type cartridgeOf struct {
 	name string
 	caps []string
-}{
+}
+
+// The cartridges of a rig.
+var cartridges = [2]cartridgeOf{
 	{"near", []string{"forward", "orphan"}},
 	{"far", []string{"invert", "fail", "wait"}},
 }
@@ -95,15 +98,7 @@ func capURN(op string) string { return "cap:in=" + media + ";op=" + op + ";out="
 // assemble starts a rig. It is taken down when the test ends, if it was not closed by then.
 func assemble(t *testing.T, r *rig) *rig {
 	t.Helper()
-	r.dir = t.TempDir()
-	said := filepath.Join(r.dir, "said")
-	require.NoError(t, syscall.Mkfifo(said, 0o600))
-	var err error
-	r.said, err = os.OpenFile(said, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { r.said.Close() })
-	r.lines = bufio.NewReader(r.said)
-
+	r.prepare(t)
 	socket := filepath.Join(r.dir, "switch")
 	r.engine = r.newEngine(t, socket)
 	for i := range r.hosts {
@@ -112,24 +107,57 @@ func assemble(t *testing.T, r *rig) *rig {
 	return r
 }
 
+// prepare makes what the scripts of cartridges need.
+func (r *rig) prepare(t *testing.T) {
+	t.Helper()
+	r.dir = t.TempDir()
+	said := filepath.Join(r.dir, "said")
+	require.NoError(t, syscall.Mkfifo(said, 0o600))
+	var err error
+	r.said, err = os.OpenFile(said, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { r.said.Close() })
+	r.lines = bufio.NewReader(r.said)
+}
+
+func (r *rig) newEngine(t *testing.T, socket string) engine {
+	if r.switchBy == byThem {
+		return startEngine(t, r.peer, r.policy, socket, len(r.hosts), r.flags...)
+	}
+	return listen(t, r, socket)
+}
+
+func (r *rig) newHost(t *testing.T, socket string, i int) stopper {
+	return startHost(t, r.peer, socket, r.script(t, cartridges[i]), cartridges[i], r.flags...)
+}
+
 // script writes a program that starts a cartridge: hosts start a cartridge without arguments.
-func (r *rig) script(t *testing.T, i int) string {
+func (r *rig) script(t *testing.T, c cartridgeOf) string {
 	t.Helper()
 	var command []string
-	if r.cartridge == byThem {
+	if r.cartridgeBy == byThem {
 		program, err := filepath.Abs("testdata/capdag_cartridge.py")
 		require.NoError(t, err)
 		command = append([]string{r.peer.python, program}, r.flags...)
 	} else {
 		program, err := os.Executable()
 		require.NoError(t, err)
-		command = []string{"env", envCartridge + "=1", program}
+		command = []string{"env", envCartridge + "=" + r.kind(), program}
 	}
-	command = append(append(command, cartridges[i].name), cartridges[i].caps...)
-	path := filepath.Join(r.dir, cartridges[i].name)
+	command = append(append(command, c.name), c.caps...)
+	path := filepath.Join(r.dir, c.name)
 	text := fmt.Sprintf("#!/bin/sh\nexport %s='%s'\nexec '%s'\n", envSays, r.said.Name(), strings.Join(command, "' '"))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 	return path
+}
+
+// kind says how our cartridge describes its caps: the newest release wants names, which the
+// older one refuses.
+func (r *rig) kind() string {
+	if r.peer.knowsPolicy() {
+		return "names"
+	}
+	return "plain"
 }
 
 // says waits for a cartridge to say something.

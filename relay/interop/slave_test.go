@@ -48,7 +48,7 @@ func startSlave(t *testing.T, p *peer, o *bridge.SlaveOptions) (*slaveUnderTest,
 		relayPeer: r, Slave: bridge.NewSlave(far, o), reports: json.NewDecoder(r.stdout),
 		host: link{frame.NewWriter(local, nil), frame.NewReader(local, nil)}, local: local, done: make(chan error, 1),
 	}
-	initial := &frame.Notify{Manifest: []byte(manifest), Limits: frame.DefaultLimits()}
+	initial := &frame.Notify{Manifest: []byte(announced), Limits: frame.DefaultLimits()}
 	go func() { s.done <- s.Run(t.Context(), r.socket, initial) }()
 	return s, s.next(t)
 }
@@ -79,7 +79,7 @@ func (s *slaveUnderTest) fromSwitch(t *testing.T, frames ...*frame.Frame) {
 func TestOurSlaveWithTheirMaster(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peer) {
 		s, first := startSlave(t, p, nil)
-		assert.Equal(t, manifest, first.Manifest)
+		assert.Equal(t, announced, first.Manifest)
 		assert.Equal(t, frame.DefaultLimits(), frame.Limits(first.Limits))
 
 		// From the host: their master does not put frames in order, our slave does.

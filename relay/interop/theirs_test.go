@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -19,15 +20,16 @@ type theirEngine struct {
 	lines *json.Decoder
 }
 
-// startEngine starts the peer's switch and engine and waits until it listens.
-func startEngine(t *testing.T, r *rig, socket string) *theirEngine {
+// startEngine starts the peer's switch and engine for some hosts and waits until it listens. The
+// policy may be none.
+func startEngine(t *testing.T, p *peer, policy, socket string, hosts int, flags ...string) *theirEngine {
 	t.Helper()
-	args := append([]string{}, r.flags...)
-	if r.policy != "" {
-		args = append(args, "--policy", r.policy)
+	args := slices.Clone(flags)
+	if policy != "" {
+		args = append(args, "--policy", policy)
 	}
-	args = append(args, socket, strconv.Itoa(len(r.hosts)))
-	e := &theirEngine{cmd: r.peer.program(t, "capdag_switch.py", args...)}
+	args = append(args, socket, strconv.Itoa(hosts))
+	e := &theirEngine{cmd: p.program(t, "capdag_switch.py", args...)}
 	var err error
 	e.stdin, err = e.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -68,11 +70,11 @@ func (e *theirEngine) close(t *testing.T) {
 // theirHost is testdata/capdag_host.py.
 type theirHost struct{ cmd *exec.Cmd }
 
-func startHost(t *testing.T, r *rig, socket string, i int) *theirHost {
+// startHost starts the peer's host of a program.
+func startHost(t *testing.T, p *peer, socket, program string, c cartridgeOf, flags ...string) *theirHost {
 	t.Helper()
-	args := append([]string{}, r.flags...)
-	args = append(args, socket, r.script(t, i), cartridges[i].name)
-	h := &theirHost{cmd: r.peer.program(t, "capdag_host.py", append(args, cartridges[i].caps...)...)}
+	args := append(slices.Clone(flags), socket, program, c.name)
+	h := &theirHost{cmd: p.program(t, "capdag_host.py", append(args, c.caps...)...)}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	h.cmd.Cancel = func() error { return syscall.Kill(-h.cmd.Process.Pid, syscall.SIGKILL) }
 	h.cmd.WaitDelay = time.Second

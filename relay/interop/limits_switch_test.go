@@ -1,0 +1,88 @@
+package interop
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cosim-go/cosim/relay/frame"
+)
+
+// bareHostOf starts their switch and connects to it as its one host, which announces itself.
+func bareHostOf(t *testing.T, p *peer, policy, announced string, flags ...string) (*theirEngine, *bareEnd) {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "switch")
+	e := startEngine(t, p, policy, socket, 1, flags...)
+	conn, err := net.Dial("unix", socket)
+	require.NoError(t, err)
+	b := bare(t, conn)
+	b.send(t, notifyFrame(t, announced, frame.DefaultLimits()))
+	return e, b
+}
+
+// inventory is what a host announces: one cartridge with identity, and members of its record.
+func inventory(members string) string {
+	return fmt.Sprintf(`{"installed_cartridges": [{"registry_url": null, "channel": "release", "id": "a", "version": "1", "sha256": "",
+		"cap_groups": [{"name": "default", "caps": [{"urn": %q, "title": "identity", "aliases": ["identity"]}]}]%s}]}`, identity, members)
+}
+
+const stats = `, "runtime_stats": {"running": false, "pools": {}}`
+
+// Their switch checks a host before it gives out routing ids, with a request that has none; all
+// its frames have the number 0, here and later.
+func TestTheirSwitchChecksAHostWithoutRoutingID(t *testing.T) {
+	t.Parallel()
+	_, b := bareHostOf(t, findPeer(t, envV4), "", inventory(stats))
+	for _, want := range []frame.Type{frame.TypeReq, frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd} {
+		f, err := b.Next()
+		require.NoError(t, err)
+		require.Equal(t, want, f.Type)
+		assert.True(t, f.RoutingID.IsZero(), f.RoutingID)
+		assert.Zero(t, f.Seq)
+		if want == frame.TypeChunk { // 32 random bytes as a CBOR byte string
+			require.Len(t, f.Payload, 34)
+			assert.Equal(t, []byte{0x58, 0x20}, f.Payload[:2])
+		}
+	}
+}
+
+// What their switch makes of a record that it cannot read ends the relay, so our host must not
+// announce it.
+func TestTheirSwitchRefusesRecords(t *testing.T) {
+	t.Parallel()
+	const failed = `, "attachment_error": {"kind": %q, "message": "m", "detected_at_unix_seconds": 1}`
+	for _, c := range []struct{ name, members, want string }{
+		{"without runtime_stats", "", "ProtocolError: cartridge 'a' on master 0 is missing mandatory v4 runtime_stats"},
+		{"a kind of error that was renamed", stats + fmt.Sprintf(failed, "bad_installation"), "ValueError: 'bad_installation' is not a valid CartridgeAttachmentErrorKind"},
+		{"a kind of error that was renamed, too", stats + fmt.Sprintf(failed, "registry_unreachable"), "ValueError: 'registry_unreachable' is not a valid CartridgeAttachmentErrorKind"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e, b := bareHostOf(t, findPeer(t, envV4), "", inventory(c.members))
+			go b.answerChecks()
+			var line struct{ Error string }
+			require.NoError(t, e.lines.Decode(&line))
+			assert.Equal(t, c.want, line.Error)
+		})
+	}
+}
+
+// answerChecks is a host that echoes what it is sent.
+func (b *bareEnd) answerChecks() {
+	for {
+		f, err := b.Next()
+		if err != nil || f.Type == frame.TypeReq {
+			if err != nil {
+				return
+			}
+			continue
+		}
+		if b.Write(f) != nil || b.Flush() != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package interop
+
+import (
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cosim-go/cosim/relay/frame"
+)
+
+// firstBody reads a frame's body as it is.
+func firstBody(t *testing.T, in io.Reader) []byte {
+	t.Helper()
+	prefix := make([]byte, 4)
+	_, err := io.ReadFull(in, prefix)
+	require.NoError(t, err)
+	body := make([]byte, binary.BigEndian.Uint32(prefix))
+	_, err = io.ReadFull(in, body)
+	require.NoError(t, err)
+	return body
+}
+
+// isVersion6 looks at the first bytes of a frame of the newest release: a map of some entries, of
+// which the first is key 0, version, with 6, and the next key 1, the type. No part of ours takes it.
+func isVersion6(t *testing.T, body []byte, typ frame.Type) {
+	t.Helper()
+	assert.Equal(t, byte(0xa0), body[0]&0xe0, "%x", body[:8])
+	assert.Equal(t, []byte{0x00, 0x06, 0x01, byte(typ)}, body[1:5])
+	assert.ErrorIs(t, frame.Decode(body, new(frame.Frame)), frame.ErrInvalidFrame)
+}
+
+func TestTheNewestHostSpeaksVersion6(t *testing.T) {
+	t.Parallel()
+	s := bareSwitchOf(t, findPeer(t, envNewest), cartridges[1])
+	isVersion6(t, firstBody(t, s.conn), frame.TypeRelayNotify)
+}
+
+func TestTheNewestSwitchSpeaksVersion6(t *testing.T) {
+	t.Parallel()
+	_, b := bareHostOf(t, findPeer(t, envNewest), "full", inventory(stats))
+	isVersion6(t, firstBody(t, b.conn), frame.TypePolicy)
+}
+
+// The newest cartridge does not answer a HELLO of ours.
+func TestTheNewestCartridgeRefusesOurVersion(t *testing.T) {
+	t.Parallel()
+	hello, err := frame.NewHello(frame.Hello{Limits: frame.DefaultLimits()})
+	require.NoError(t, err)
+	cmd := findPeer(t, envNewest).program(t, "capdag_cartridge.py", "a")
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	link{Writer: frame.NewWriter(stdin, nil)}.send(t, &hello)
+	answer, err := io.ReadAll(stdout)
+	require.NoError(t, err)
+	assert.Empty(t, answer)
+	require.Error(t, cmd.Wait())
+	assert.Contains(t, cmd.Stderr.(*spoken).String(), "protocol version mismatch: ours 6, theirs 4")
+}

@@ -1,0 +1,113 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/cosim-go/cosim/relay/call"
+	"github.com/cosim-go/cosim/relay/cartridge"
+	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/manifest"
+)
+
+// envCartridge makes a process of this test's program a cartridge: its arguments are those of
+// capdag_cartridge.py, and it serves the same caps. "names" describes them as the newest
+// release wants it, with names that the older one refuses.
+const envCartridge = "COSIM_INTEROP_CARTRIDGE"
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(envCartridge); kind != "" {
+		serveCartridge(os.Args[1], os.Args[2:], kind == "names")
+	}
+	os.Exit(m.Run())
+}
+
+// serveCartridge does not return.
+func serveCartridge(name string, ops []string, names bool) {
+	says, err := os.OpenFile(os.Getenv(envSays), os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	c := cartridge.New(name, "1.0.0", &cartridge.Options{Description: "a cartridge of the interoperability tests"})
+	handlers := map[string]cartridge.Handler{
+		"invert": invert, "fail": fail, "forward": forward("invert"), "orphan": forward("nobody"), "wait": wait(says),
+	}
+	for _, op := range ops {
+		described, err := manifest.NewCap(capURN(op), op)
+		if err != nil {
+			panic(err)
+		}
+		if names {
+			described.Extra = namedStreams
+		}
+		c.HandleCap(described, handlers[op])
+	}
+	os.Args = os.Args[:1]
+	c.Main()
+}
+
+// namedStreams is what a cap says of its input and output.
+var namedStreams = map[string]json.RawMessage{
+	"args":    json.RawMessage(`[{"media_urn": "` + media + `", "name": "input", "required": true, "sources": [{"stdin": "` + media + `"}]}]`),
+	"outputs": json.RawMessage(`[{"media_urn": "` + media + `", "name": "output", "output_description": "what comes out"}]`),
+}
+
+// inverter turns over the bits of what goes through.
+type inverter struct{ w io.Writer }
+
+func (i inverter) Write(p []byte) (int, error) {
+	turned := make([]byte, len(p))
+	for n, b := range p {
+		turned[n] = ^b
+	}
+	return i.w.Write(turned)
+}
+
+func invert(_ context.Context, r *cartridge.Request) error {
+	in, err := r.Next()
+	if err != nil {
+		return err
+	}
+	_, err = in.WriteTo(inverter{r.Output(media, nil)})
+	return err
+}
+
+func fail(context.Context, *cartridge.Request) error {
+	return &cartridge.Error{Code: "INTEROP_REFUSED", Attribution: frame.AttributionInput, Message: "refused as it was asked to"}
+}
+
+// forward calls another cap with its input.
+func forward(op string) cartridge.Handler {
+	return func(ctx context.Context, r *cartridge.Request) error {
+		in, err := r.Next()
+		if err != nil {
+			return err
+		}
+		var body bytes.Buffer
+		if _, err := in.WriteTo(&body); err != nil {
+			return err
+		}
+		answer, err := call.Do(ctx, r, capURN(op), call.Bytes(media, body.Bytes()))
+		if err != nil {
+			return err
+		}
+		_, err = r.Output(media, nil).Write(answer)
+		return err
+	}
+}
+
+func wait(says io.Writer) cartridge.Handler {
+	return func(ctx context.Context, r *cartridge.Request) error {
+		r.Log("info", frame.AttributionInternal, "waiting")
+		<-ctx.Done()
+		if _, err := fmt.Fprintln(says, "wait ended"); err != nil {
+			return err
+		}
+		return context.Cause(ctx)
+	}
+}
