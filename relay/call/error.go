@@ -136,8 +136,9 @@ func CancelledFrom(r frame.CancelReason) *Cancelled {
 // CancelCause returns the reason for cancelling a request whose context has ended: the *Cancelled that is its
 // cause; for an *Error, which is the failure of something else, ABORTED_COLLATERAL with its attribution; and else
 // ABORTED, internal, with the cause as the message.
-func CancelCause(ctx context.Context) *Cancelled {
-	cause := context.Cause(ctx)
+func CancelCause(ctx context.Context) *Cancelled { return reasonOf(context.Cause(ctx)) }
+
+func reasonOf(cause error) *Cancelled {
 	var c *Cancelled
 	if errors.As(cause, &c) {
 		return c
