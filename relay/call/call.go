@@ -33,7 +33,7 @@ type Call struct {
 	responses []*response
 	failure   error // of this side: the first one
 	overrun   bool  // a CHUNK came beyond its credit
-	refused   bool  // and that was said
+	rejected  bool  // and that was said
 	opened    bool
 	closed    bool
 
@@ -230,8 +230,8 @@ func (c *Call) failed() error {
 // refuseOverrun ends a request whose handler sent a CHUNK that it had no credit for.
 func (c *Call) refuseOverrun() {
 	c.mu.Lock()
-	first := !c.refused
-	c.refused = true
+	first := !c.rejected
+	c.rejected = true
 	c.mu.Unlock()
 	if !first {
 		return
