@@ -12,14 +12,18 @@ import (
 // Join makes one link of a reader and a writer, such as the two pipes of a process. Its
 // CloseWrite closes w, its Close closes both; either may be called again.
 func Join(r io.ReadCloser, w io.WriteCloser) io.ReadWriteCloser {
-	return &joined{Reader: r, Writer: w, closeRead: sync.OnceValue(r.Close), closeWrite: sync.OnceValue(w.Close)}
+	return &joined{Reader: r, Writer: w, side: w, closeRead: sync.OnceValue(r.Close), closeWrite: sync.OnceValue(w.Close)}
 }
 
 type joined struct {
 	io.Reader
 	io.Writer
+	side                  io.WriteCloser
 	closeRead, closeWrite func() error
 }
+
+// WriteSide returns what Write writes to, for who writes there without waiting.
+func (j *joined) WriteSide() io.WriteCloser { return j.side }
 
 func (j *joined) CloseWrite() error { return j.closeWrite() }
 func (j *joined) Close() error      { return errors.Join(j.closeWrite(), j.closeRead()) }

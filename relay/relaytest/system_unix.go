@@ -5,6 +5,7 @@ package relaytest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -75,6 +76,7 @@ type fileConn struct {
 func (c *fileConn) Read(p []byte) (int, error)  { return c.in.Read(p) }
 func (c *fileConn) Write(p []byte) (int, error) { return c.out.Write(p) }
 func (c *fileConn) CloseWrite() error           { return c.out.Close() }
+func (c *fileConn) WriteSide() io.WriteCloser   { return c.out }
 
 func (c *fileConn) Close() error {
 	if err := c.out.Close(); err != nil && !errors.Is(err, os.ErrClosed) {

@@ -41,7 +41,7 @@ func (b *Buffer) Free() {
 	if b == nil {
 		return
 	}
-	poison(b.B)
+	Poison(b.B)
 	if b.class < len(sizes) && cap(b.B) == sizes[b.class] {
 		b.B, b.Read, b.Next = b.B[:0], 0, nil
 		pools[b.class].Put(b)

@@ -2,8 +2,8 @@
 
 package buffer
 
-// poison overwrites bytes that were handed out and are no longer valid: see package frame.
-func poison(b []byte) {
+// Poison overwrites bytes that were handed out and are no longer valid: see package frame.
+func Poison(b []byte) {
 	for i := range b {
 		b[i] = 0xdb
 	}

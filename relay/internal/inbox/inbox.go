@@ -145,6 +145,14 @@ func (b *Inbox) TryNext() (*frame.Frame, bool) {
 	return f, f != nil
 }
 
+// Release gives back the frame that Next or TryNext returned last, as their next call would: the
+// buffer of the last frame is free before the inbox is dropped.
+func (b *Inbox) Release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.release()
+}
+
 func (b *Inbox) next() (*frame.Frame, error) {
 	body, ok := b.queue.next()
 	if !ok {

@@ -11,7 +11,10 @@ import (
 const lengthSize = 4
 
 // A queue is a list of bodies in buffers. The zero value is empty.
-type queue struct{ first, last *buffer.Buffer }
+type queue struct {
+	first, last *buffer.Buffer
+	lent        []byte // what next returned last, which is in first; nil when it was released
+}
 
 // put appends a copy of a body.
 func (q *queue) put(body []byte) {
@@ -56,16 +59,24 @@ func (q *queue) room(need int) *buffer.Buffer {
 
 // next removes the first body and returns it. It stays valid until the next call.
 func (q *queue) next() (body []byte, ok bool) {
-	for q.first != nil && q.first.Read == len(q.first.B) {
-		q.pop()
-	}
+	q.release()
 	s := q.first
 	if s == nil {
 		return nil, false
 	}
 	start := s.Read + lengthSize
 	s.Read = start + int(binary.LittleEndian.Uint32(s.B[s.Read:]))
-	return s.B[start:s.Read:s.Read], true
+	q.lent = s.B[start:s.Read:s.Read]
+	return q.lent, true
+}
+
+// release gives up the body that next returned last.
+func (q *queue) release() {
+	buffer.Poison(q.lent)
+	q.lent = nil
+	for q.first != nil && q.first.Read == len(q.first.B) {
+		q.pop()
+	}
 }
 
 // pop gives back the first buffer.
@@ -78,10 +89,11 @@ func (q *queue) pop() {
 	s.Free()
 }
 
-// drop empties the queue. The body that next returned last stays valid for ever.
+// drop empties the queue. The body that next returned last stays valid for ever, if it was not
+// released.
 func (q *queue) drop() {
-	if q.first != nil && q.first.Read > 0 {
-		q.first = q.first.Next // it may be in use: left to the garbage collector
+	if q.lent != nil {
+		q.first, q.lent = q.first.Next, nil // left to the garbage collector
 	}
 	for q.first != nil {
 		q.pop()

@@ -53,12 +53,17 @@ func (o *Outbox) Finish(ctx context.Context) error {
 // Close ends writing at once: what is queued is lost. It closes the link, which ends a write
 // that waits for it, and returns when nobody writes any more, with the error of closing. Further
 // calls return the same.
+//
+// A file that the runtime does not poll, such as a pipe that a process inherited as its standard
+// output, does not end a write when it is closed: Close does not wait for that.
 func (o *Outbox) Close() error {
 	o.mu.Lock()
 	o.end(ErrClosed)
 	o.mu.Unlock()
 	o.closeLink()
-	o.done.Wait()
+	if o.link == nil || !o.link.stubborn() {
+		o.done.Wait()
+	}
 	return o.closeErr
 }
 

@@ -1,6 +1,9 @@
 package outbox
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
 // pieceSize is how much is given at once to a link that does not tell how much it took so far,
 // in bytes.
@@ -11,10 +14,12 @@ type link interface {
 	// try writes what the link takes at once, and says how much that was. It never waits.
 	try(p []byte) (n int, err error)
 
-	// write writes all of p and waits for the link. It ends when the link is closed.
+	// write writes all of p and waits for the link.
 	write(p []byte) error
 
+	// close closes the link. It ends a write that waits, unless stubborn says that it cannot.
 	close() error
+	stubborn() bool
 }
 
 // TryWriter is a link that can be written to without waiting: TryWrite writes as much of p as
@@ -38,13 +43,15 @@ func newLink(w io.WriteCloser, wrote func(n int)) link {
 		return l
 	}
 	try, _ := side.(tryWriter)
-	return &plainLink{w, try, wrote}
+	_, file := side.(*os.File)
+	return &plainLink{w, try, file, wrote}
 }
 
 // A plainLink writes as any writer does.
 type plainLink struct {
 	w     io.WriteCloser
 	quick tryWriter // nil when there is no writing without waiting
+	file  bool      // one that the runtime does not poll
 	wrote func(n int)
 }
 
@@ -77,4 +84,5 @@ func (l *plainLink) write(p []byte) error {
 	return nil
 }
 
-func (l *plainLink) close() error { return l.w.Close() }
+func (l *plainLink) close() error   { return l.w.Close() }
+func (l *plainLink) stubborn() bool { return l.file }

@@ -15,7 +15,7 @@ import (
 type rawLink struct {
 	w     io.Closer
 	raw   syscall.RawConn
-	once  func(fd uintptr) bool // l.attempt and l.attemptAll as values, which are made once
+	once  func(fd uintptr) bool // l.attempt and l.persist as values, which are made once
 	whole func(fd uintptr) bool
 	wrote func(n int)
 
@@ -49,7 +49,7 @@ func newRawLink(side, w io.WriteCloser, wrote func(n int)) link {
 		return nil
 	}
 	l := &rawLink{w: w, raw: raw, wrote: wrote}
-	l.once, l.whole = l.attempt, l.attemptAll
+	l.once, l.whole = l.attempt, l.persist
 	return l
 }
 
@@ -70,45 +70,49 @@ func (l *rawLink) do(p []byte, f func(fd uintptr) bool) error {
 	l.p, l.err = p, nil
 	err := l.raw.Write(f)
 	if l.err != nil {
-		err = os.NewSyscallError("write", l.err)
+		err = l.err
 	}
 	return ioError(err)
 }
 
-// attempt writes until the descriptor takes no more. It always says that it is done.
+// attempt writes until the descriptor takes no more. It never waits.
 func (l *rawLink) attempt(fd uintptr) bool {
-	for len(l.p) > 0 {
-		n, err := syscall.Write(int(fd), l.p)
-		switch {
-		case n > 0:
-			l.p = l.p[n:]
-		case err == syscall.EAGAIN:
-			return true
-		case err == nil:
-			l.err = syscall.EIO
-			return true
-		case err != syscall.EINTR:
-			l.err = err
-			return true
-		}
+	for len(l.p) > 0 && l.step(fd) > 0 {
 	}
 	return true
 }
 
-// attemptAll writes and says that it is done when everything is written, or nothing more can be.
-func (l *rawLink) attemptAll(fd uintptr) bool {
-	for len(l.p) > 0 && l.err == nil {
-		before := len(l.p)
-		l.attempt(fd)
-		n := before - len(l.p)
-		if n > 0 {
-			l.wrote(n)
-		}
+// persist writes all. It returns false to be called again when the descriptor takes more.
+func (l *rawLink) persist(fd uintptr) bool {
+	for len(l.p) > 0 {
+		n := l.step(fd)
 		if n == 0 {
-			break
+			return l.err != nil
 		}
+		l.wrote(n)
 	}
-	return len(l.p) == 0 || l.err != nil
+	return true
 }
 
-func (l *rawLink) close() error { return l.w.Close() }
+// step writes once and returns how much that was: 0 when the descriptor takes no more, or with
+// l.err.
+func (l *rawLink) step(fd uintptr) int {
+	for {
+		n, err := syscall.Write(int(fd), l.p)
+		switch {
+		case n > 0:
+			l.p = l.p[n:]
+			return n
+		case err == syscall.EINTR:
+			continue
+		case err == nil:
+			l.err = io.ErrShortWrite
+		case err != syscall.EAGAIN:
+			l.err = os.NewSyscallError("write", err)
+		}
+		return 0
+	}
+}
+
+func (l *rawLink) close() error   { return l.w.Close() }
+func (l *rawLink) stubborn() bool { return false }

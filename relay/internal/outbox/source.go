@@ -66,7 +66,10 @@ func (s *Source) settle() {
 // it is free. It returns the error of an outbox that died meanwhile, or the cause of ctx when
 // that ends first.
 func (s *Source) Room(ctx context.Context) error {
-	for {
+	for s.over() {
+		if err := s.o.failure(); err != nil {
+			return err
+		}
 		until, wait := s.due()
 		if !wait {
 			return nil
@@ -75,23 +78,30 @@ func (s *Source) Room(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
-// due reports whether the source has to wait, and how far the outbox has to write first.
+// over reports whether more than max bytes may be waiting.
+func (s *Source) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held > s.max
+}
+
+// due reports whether more than max bytes wait, and how far the outbox has to write first.
 func (s *Source) due() (until uint64, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held > s.max {
-		s.settle()
-	}
+	s.settle()
 	if s.held <= s.max {
 		return 0, false
 	}
 	left := s.held
 	for _, m := range s.marks {
+		until = m.until
 		if left -= m.bytes; left <= s.max/2 {
-			return m.until, true
+			break
 		}
 	}
-	return 0, false // no mark is left: nothing waits
+	return until, true
 }
