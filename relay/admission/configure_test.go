@@ -120,7 +120,7 @@ func TestUnknownPoolRefusesTheLot(t *testing.T) {
 			t.Errorf("SetConfigured(%v) = %v, want %v", numbers, err, admission.ErrUnknownPool)
 		}
 	}
-	if err := c.SetConfigured(map[string]uint64{capA: 5, "cap:a;effect=none": 1}); err == nil {
+	if err := c.SetConfigured(map[string]uint64{capA: 5, "cap:effect=none;a": 1}); err == nil {
 		t.Error("SetConfigured took two numbers for one pool")
 	}
 	if err := c.SetAvailable("gpu", 1); !errors.Is(err, admission.ErrUnknownPool) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/relay/caps"
+	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/manifest"
 )
 
@@ -15,7 +16,9 @@ const DefaultGrace = 60 * time.Second
 
 // Errors of a Controller.
 var (
-	ErrNoPool      = errors.New("the cartridge has no pool for this cap") // or none for all
+	// ErrNoPool is for a cap whose pool, or the pool of all, the cartridge does not tell. It is a frame.ErrProtocol.
+	ErrNoPool = frame.Errorf(frame.ErrProtocol, "the cartridge tells no pool for this cap, or none for all")
+
 	ErrUnavailable = errors.New("the cartridge is away")
 	ErrUnknownPool = errors.New("unknown pool")
 	ErrClosed      = errors.New("nobody is let in any more")

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	capA = "cap:effect=none;a"
-	capB = "cap:effect=none;b"
-	capC = "cap:effect=none;c"
+	capA = "cap:a;effect=none"
+	capB = "cap:b;effect=none"
+	capC = "cap:c;effect=none"
 )
 
 // bounds are what a pool is made of.

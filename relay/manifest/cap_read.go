@@ -1,6 +1,9 @@
 package manifest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 var capFields = []field[Cap]{
 	{"urn", true, func(r *reader, c *Cap) (err error) { c.URN, err = r.capURN(); return err }},
@@ -21,8 +24,7 @@ var groupFields = []field[CapGroup]{
 	{"adapter_urns", false, listField(func(g *CapGroup) *[]string { return &g.AdapterURNs })},
 }
 
-func capExtra(c *Cap) *map[string]json.RawMessage        { return &c.Extra }
-func groupExtra(g *CapGroup) *map[string]json.RawMessage { return &g.Extra }
+func capExtra(c *Cap) *map[string]json.RawMessage { return &c.Extra }
 
 // readList reads an array of objects.
 func readList[T any](r *reader, list *[]T, fields []field[T], extra func(*T) *map[string]json.RawMessage) error {
@@ -34,5 +36,17 @@ func readList[T any](r *reader, list *[]T, fields []field[T], extra func(*T) *ma
 	})
 }
 
-// readGroups reads cap groups.
-func readGroups(r *reader, to *[]CapGroup) error { return readList(r, to, groupFields, groupExtra) }
+var errEmptyGroup = errors.New("has nothing, neither a name nor caps")
+
+// readGroups reads cap groups. An empty one is refused: it is far larger in memory than in a document.
+func readGroups(r *reader, to *[]CapGroup) error {
+	return r.array(func(int) error {
+		var g CapGroup
+		err := readObject(r, &g, groupFields, &g.Extra)
+		if err == nil && g.Name == "" && len(g.Caps)+len(g.AdapterURNs) == 0 {
+			err = errEmptyGroup
+		}
+		*to = append(*to, g)
+		return err
+	})
+}

@@ -9,12 +9,17 @@ type Offer struct {
 }
 
 // AdmissionPools returns the pools through which a switch lets in requests for the caps of a record. Those of a
-// cartridge that runs are the ones it has. One that does not run gets one request at a time, through
-// [PoolAll], whatever it had when it ran: the first shows that it starts. nil is no bound, when the
-// host tells nothing of the process.
+// cartridge that runs are the ones it has; a cap without one of its own there can not be asked for. One that does
+// not run gets one request at a time, through [PoolAll], whatever it had when it ran: the first shows that it
+// starts. nil is no bound, when the host tells nothing of the process.
 func (r *Record) AdmissionPools() Pools {
-	if r.Stats == nil || r.Stats.Running {
-		return r.statsPools()
+	switch {
+	case r.Stats == nil:
+		return nil
+	case r.Stats.Running && r.Stats.Pools == nil:
+		return Pools{}
+	case r.Stats.Running:
+		return r.Stats.Pools
 	}
 	p := make(Pools, len(r.Stats.Pools)+1)
 	for name, s := range r.Stats.Pools {
@@ -29,13 +34,6 @@ func (r *Record) AdmissionPools() Pools {
 	}
 	p[PoolAll] = all
 	return p
-}
-
-func (r *Record) statsPools() Pools {
-	if r.Stats == nil {
-		return nil
-	}
-	return r.Stats.Pools
 }
 
 // Offers returns the installs that offer caps, each once, in the order of their first records without an

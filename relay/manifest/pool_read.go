@@ -3,6 +3,9 @@ package manifest
 import (
 	"errors"
 	"fmt"
+
+	"github.com/cosim-go/cosim/relay/caps"
+	"github.com/cosim-go/cosim/relay/frame"
 )
 
 var poolFields = []field[PoolState]{
@@ -26,6 +29,20 @@ func ParsePools(data []byte) (Pools, error) {
 		return nil, refused("pool map", err)
 	}
 	return p, nil
+}
+
+// PoolsOf returns the pools of a peer from what its HELLO, or the answer to a heartbeat, says: its pool map, or
+// else the number of requests it takes at once, which peers say that know no pools. table are its caps. It fails
+// with [frame.ErrProtocol] for a pool map that ParsePools refuses, and when both are absent.
+func PoolsOf(pools []byte, capacity frame.Optional[uint64], table []*caps.Cap) (Pools, error) {
+	if pools != nil {
+		return ParsePools(pools)
+	}
+	n, ok := capacity.Get()
+	if !ok {
+		return nil, frame.Errorf(frame.ErrProtocol, "neither pools nor a handler capacity")
+	}
+	return PoolsFromCapacity(n, table), nil
 }
 
 // ParseCapacities reads numbers by pool, such as what an operator wants: {"all": 4}. The names of caps' own

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -82,8 +81,8 @@ func readStats(r *reader, v *Record) error {
 func readRecord(r *reader) (Record, error) {
 	var v Record
 	err := readObject(r, &v, recordFields, &v.Extra)
-	if err == nil && v.Stats != nil && v.Stats.Running && len(v.Stats.Pools) == 0 && v.AttachmentError == nil {
-		err = within(".runtime_stats.pools", errors.New("is empty, of a cartridge that runs"))
+	if v.Lifecycle == "" {
+		v.Lifecycle = LifecycleDiscovered
 	}
 	if err != nil && v.Install.ID != "" {
 		err = within("("+quote(v.Install.ID)+")", err)
