@@ -115,18 +115,38 @@ func (f *Follower) readRecords(old *Follower) error {
 	})
 }
 
-// compare completes an inventory, as far as it can with the cap set of the one before, and says how they differ.
+// compare completes an inventory with its cap set, and says how it differs from the one before.
 func (f *Follower) compare(old *Follower) Change {
-	f.inventory.Caps = capSet(f.flatCaps, f.inventory.Records)
 	if old.inventory == nil {
 		old = &Follower{inventory: &Inventory{}}
 	}
 	var c Change
-	if slices.EqualFunc(f.inventory.Caps, old.inventory.Caps, sameCap) {
+	if f.sharesCaps(old) {
+		f.inventory.Caps = old.inventory.Caps
+	} else if f.inventory.Caps = capSet(f.flatCaps, f.inventory.Records); slices.EqualFunc(f.inventory.Caps, old.inventory.Caps, sameCap) {
 		f.inventory.Caps = old.inventory.Caps
 	} else {
 		c.Caps = true
 	}
-	c.Admission = c.Caps || !slices.EqualFunc(f.inventory.Records, old.inventory.Records, sameAdmission)
+	c.Admission = c.Caps || !f.sameAdmission(old)
 	return c
+}
+
+// sharesCaps reports whether all caps were taken over, so that the cap sets are the same without a look at them.
+func (f *Follower) sharesCaps(old *Follower) bool {
+	return sameMemory(f.flatCaps, old.flatCaps) && slices.EqualFunc(f.inventory.Records, old.inventory.Records, func(a, b Record) bool {
+		return sameMemory(a.Groups, b.Groups) && (a.AttachmentError == nil) == (b.AttachmentError == nil)
+	})
+}
+
+func (f *Follower) sameAdmission(old *Follower) bool {
+	if len(f.records) != len(old.records) {
+		return false
+	}
+	for i := range f.records {
+		if !sameAdmission(&f.inventory.Records[i], &old.inventory.Records[i], f.records[i].same) {
+			return false
+		}
+	}
+	return true
 }

@@ -77,7 +77,7 @@ func (r *reader) byPool(member func(name string) error) error {
 }
 
 func (r *reader) pools() (Pools, error) {
-	p := Pools{}
+	p := make(Pools, len(r.before.states))
 	err := r.byPool(func(name string) error {
 		if _, twice := p[name]; twice {
 			return errTwoSpellings

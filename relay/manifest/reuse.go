@@ -8,6 +8,7 @@ type parts struct {
 	caps    []CapGroup
 	pools   span
 	states  Pools
+	same    bool               // states are those of the document before
 	members map[string]members // by the name of the pool, where it has any
 }
 
@@ -50,7 +51,7 @@ func readRecordPools(r *reader, s *RuntimeStats) (err error) {
 	start := r.pos
 	r.now.pools.from = start
 	if r.same(r.before.pools) {
-		s.Pools, r.now.members = r.before.states, r.before.members
+		s.Pools, r.now.members, r.now.same = r.before.states, r.before.members, true
 	} else if s.Pools, err = r.pools(); err != nil {
 		return err
 	}
