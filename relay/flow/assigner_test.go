@@ -138,3 +138,35 @@ func TestAssignerIsLikeItsTwin(t *testing.T) {
 		}
 	}
 }
+
+func TestNextIsAssignForAHead(t *testing.T) {
+	var a SeqAssigner
+	for want := uint64(0); want < 6; want += 2 {
+		if got := assign(&a, frame.TypeChunk, modelKeys[0]); got != want {
+			t.Errorf("Assign = %d, want %d", got, want)
+		}
+		if got := a.Next(modelKeys[0]); got != want+1 {
+			t.Errorf("Next = %d, want %d", got, want+1)
+		}
+	}
+}
+
+// A flow whose only number is taken back is as if it had never been.
+func TestTakeBackGivesTheNumberAgain(t *testing.T) {
+	var a SeqAssigner
+	k := modelKeys[0]
+	a.TakeBack(k) // unknown
+	a.Next(k)
+	a.TakeBack(k)
+	if n := a.Stats().Flows; n != 0 {
+		t.Errorf("%d flows", n)
+	}
+	for want := range uint64(3) {
+		a.TakeBack(modelKeys[1])
+		if got := a.Next(k); got != want {
+			t.Errorf("Next = %d, want %d", got, want)
+		}
+		a.Next(k)
+		a.TakeBack(k)
+	}
+}

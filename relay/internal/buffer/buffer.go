@@ -4,11 +4,52 @@ package buffer
 
 import "sync"
 
-// Sizes of what is lent, in bytes: some small frames; more of them; the longest usual CHUNK with
-// its head; the longest usual frame. What is longer is allocated as it comes.
-var sizes = [...]int{4 << 10, 32 << 10, 260 << 10, 1 << 20, 4 << 20}
+// Classes of what is lent, by size in bytes: some small frames; more of them; the longest usual
+// CHUNK with its head; the longest usual frame. What is longer is allocated as it comes.
+//
+// Of each a number is kept for ever, 10 MiB in all, so that usual traffic allocates nothing; what is
+// free beyond that is kept until the next garbage collections.
+var classes = [...]class{
+	{size: 4 << 10, keep: 256},
+	{size: 32 << 10, keep: 32},
+	{size: 260 << 10, keep: 16},
+	{size: 1 << 20},
+	{size: 4 << 20},
+}
 
-var pools [len(sizes)]sync.Pool
+// A class keeps free buffers of one size.
+type class struct {
+	size, keep int
+
+	mu   sync.Mutex
+	kept []*Buffer
+	pool sync.Pool
+}
+
+func (c *class) take() *Buffer {
+	c.mu.Lock()
+	if last := len(c.kept) - 1; last >= 0 {
+		b := c.kept[last]
+		c.kept = c.kept[:last]
+		c.mu.Unlock()
+		return b
+	}
+	c.mu.Unlock()
+	b, _ := c.pool.Get().(*Buffer)
+	return b
+}
+
+func (c *class) give(b *Buffer) {
+	c.mu.Lock()
+	if len(c.kept) < c.keep {
+		c.kept = append(c.kept, b)
+		b = nil
+	}
+	c.mu.Unlock()
+	if b != nil {
+		c.pool.Put(b)
+	}
+}
 
 // A Buffer is a slice on loan. It is not safe for concurrent use.
 type Buffer struct {
@@ -16,22 +57,23 @@ type Buffer struct {
 	Read int     // for the borrower: how much of B is done with; 0 at first
 	Next *Buffer // for the borrower: to make lists; nil at first
 
-	class int
+	class *class // nil for one that is too long to be kept
 }
 
 // Get returns an empty buffer with room for at least so many bytes. What is not freed is
 // garbage: no harm is done.
 func Get(need int) *Buffer {
-	for class, size := range sizes {
-		if need > size {
+	for i := range classes {
+		c := &classes[i]
+		if need > c.size {
 			continue
 		}
-		if b, ok := pools[class].Get().(*Buffer); ok {
+		if b := c.take(); b != nil {
 			return b
 		}
-		return &Buffer{B: make([]byte, 0, size), class: class}
+		return &Buffer{B: make([]byte, 0, c.size), class: c}
 	}
-	return &Buffer{B: make([]byte, 0, need), class: len(sizes)}
+	return &Buffer{B: make([]byte, 0, need)}
 }
 
 // Free takes a buffer back, to which nobody refers any more. A nil buffer is none.
@@ -42,9 +84,9 @@ func (b *Buffer) Free() {
 		return
 	}
 	Poison(b.B)
-	if b.class < len(sizes) && cap(b.B) == sizes[b.class] {
+	if b.class != nil && cap(b.B) == b.class.size {
 		b.B, b.Read, b.Next = b.B[:0], 0, nil
-		pools[b.class].Put(b)
+		b.class.give(b)
 	}
 }
 
