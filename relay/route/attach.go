@@ -90,7 +90,7 @@ func (s *Switch) awaitTurn(ctx context.Context, id string) (leave func(), err er
 	}
 	j.calls++
 	s.mu.Unlock()
-	leave = func() {
+	done := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if j.calls--; j.calls == 0 {
@@ -99,9 +99,9 @@ func (s *Switch) awaitTurn(ctx context.Context, id string) (leave func(), err er
 	}
 	select {
 	case <-j.turn:
-		return func() { j.turn <- struct{}{}; leave() }, nil
+		return func() { j.turn <- struct{}{}; done() }, nil
 	case <-ctx.Done():
-		leave()
+		done()
 		return nil, context.Cause(ctx)
 	}
 }
@@ -156,5 +156,6 @@ func (s *Switch) install(t *turn, l *link, failed error) (index int) {
 	}
 	s.configure(m)
 	s.rebuild()
+	s.announce(t, l)
 	return m.index
 }

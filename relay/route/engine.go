@@ -176,8 +176,7 @@ func (s *Switch) writeReq(t *turn, r *request, req *frame.Frame, hold bool) erro
 	r.opened = true
 	r.record(toHandler, req)
 	err := r.dest.out.Send(req)
-	switch frame.KindOf(err) {
-	case frame.ErrFrameTooLarge, frame.ErrEncode:
+	if refused(err) {
 		s.terminate(t, r, stats.KindErr, nil)
 		return err
 	}

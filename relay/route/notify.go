@@ -40,11 +40,11 @@ func (s *Switch) notified(l *link, f *frame.Frame) {
 	}
 	if l.master != nil {
 		s.reoffered(t, l.master, had, change)
+		if inventory != nil {
+			s.announce(t, l)
+		}
 	}
 	s.end(t)
-	if inventory != nil && s.options.OnNotify != nil {
-		s.options.OnNotify(l.id, inventory)
-	}
 }
 
 // readManifest reads a manifest of the link's host, and says what is new against the last one that was taken.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/cosim-go/cosim/relay/manifest"
 	"github.com/cosim-go/cosim/relay/stats"
 )
 
@@ -15,6 +16,7 @@ type turn struct {
 	ended []stats.Terminated
 	lost  []*link
 	notes []note
+	news  []announcement
 	buf   [4]*link
 }
 
@@ -23,6 +25,19 @@ type note struct {
 	level   slog.Level
 	message string
 	args    []any
+}
+
+// An announcement is for [Options.OnNotify].
+type announcement struct {
+	master    string
+	inventory *manifest.Inventory
+}
+
+// announce keeps what a host offers now for the observer.
+func (s *Switch) announce(t *turn, l *link) {
+	if s.options.OnNotify != nil {
+		t.news = append(t.news, announcement{l.id, l.offer.inventory})
+	}
 }
 
 // note keeps a message for the log until mu is free: whoever writes it may wait.
@@ -57,7 +72,10 @@ func (s *Switch) finish(t *turn) {
 	for _, n := range t.notes {
 		s.log.Log(context.Background(), n.level, n.message, n.args...)
 	}
-	t.lost, t.ended, t.notes = nil, nil, nil
+	for _, a := range t.news {
+		s.options.OnNotify(a.master, a.inventory)
+	}
+	t.lost, t.ended, t.notes, t.news = nil, nil, nil, nil
 }
 
 // feed notes that a link's outbox was fed.

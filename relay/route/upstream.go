@@ -146,13 +146,19 @@ func (s *Switch) overrun(t *turn, r *request, f *frame.Frame) {
 // those of a link that is dead, which ends its requests in a moment.
 func (s *Switch) undelivered(t *turn, r *request, f *frame.Frame, err error) {
 	switch {
-	case frame.KindOf(err) == "":
+	case !refused(err):
 		s.counters.Drop(stats.MasterDied, f.Type)
 	case r.live:
 		s.tooLarge(t, r)
 	default: // it was the end of the response
 		s.fail(t, r, errTooLarge)
 	}
+}
+
+// refused reports whether an outbox refused a frame for what it is. Any other error is that of a dead link.
+func refused(err error) bool {
+	kind := frame.KindOf(err)
+	return kind == frame.ErrFrameTooLarge || kind == frame.ErrEncode
 }
 
 // stray counts a frame that belongs to no request, or to one that its sender has nothing to do with. mu is held.
@@ -204,7 +210,7 @@ func (s *Switch) beginPeer(t *turn, l, dest *link, f *frame.Frame) *link {
 	s.adopt(f.ReqInfo().ParentRID, r)
 	head := f.Head()
 	if err := dest.out.Forward(l.body(), &head, r.xid); err != nil {
-		if frame.KindOf(err) != "" {
+		if refused(err) {
 			s.terminate(t, r, stats.KindErr, nil)
 			s.fail(t, r, errTooLarge)
 		}
