@@ -74,3 +74,20 @@ func (c *Credit) Flush() (grant uint64) {
 	}
 	return c.window.Flush()
 }
+
+// Drain counts all that has come as consumed and returns how many to grant now.
+func (c *Credit) Drain() (grant uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending = 0
+	if c.window == nil {
+		return 0
+	}
+	for {
+		n := c.window.Continue()
+		if n == 0 {
+			return grant + c.window.Flush()
+		}
+		grant += n
+	}
+}

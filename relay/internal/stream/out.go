@@ -25,6 +25,7 @@ type Out struct {
 	start   frame.Frame
 	chunker *flow.Chunker
 	started bool
+	repeats uint64 // CHUNKs of Repeat
 }
 
 // NewOut returns what sends the stream that start begins, over a link with the limits l. It keeps start.
@@ -83,6 +84,7 @@ func (o *Out) Repeat(ctx context.Context, chunk *frame.Frame) error {
 	}
 	f := *chunk
 	f.StreamID = o.start.StreamID
+	o.repeats++
 	return o.chunk(ctx, &f)
 }
 
@@ -97,8 +99,8 @@ func (o *Out) chunk(ctx context.Context, f *frame.Frame) error {
 	return o.sink.Queue(ctx, f)
 }
 
-// Sent returns how many CHUNKs of data were sent; those of Repeat do not count.
-func (o *Out) Sent() uint64 { return o.chunker.Sent() }
+// Sent returns how many CHUNKs were sent.
+func (o *Out) Sent() uint64 { return o.chunker.Sent() + o.repeats }
 
 // End sends the STREAM_END. A scalar of which nothing was sent is no empty one: see Scalar.
 func (o *Out) End(ctx context.Context) error {
@@ -106,5 +108,8 @@ func (o *Out) End(ctx context.Context) error {
 		return err
 	}
 	f := o.chunker.End()
+	if f.ChunkCount.IsSet() {
+		f.ChunkCount = frame.Some(o.Sent())
+	}
 	return o.sink.Queue(ctx, &f)
 }
