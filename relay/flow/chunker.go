@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // A Chunker cuts what a stream carries into CHUNK frames. The kind of the stream says how:
@@ -74,7 +75,7 @@ func (c *Chunker) Scalar(data []byte) iter.Seq[*frame.Frame] {
 func (c *Chunker) scalar(data []byte, yield func(*frame.Frame) bool) {
 	for rest, n := c.cut(data, true); n > 0; rest, n = c.cutMore(rest, true) {
 		for i, piece := range c.pieces[:n] {
-			c.buf = append(appendBytesHead(c.buf[:0], len(piece)), piece...)
+			c.buf = append(cbor.AppendHead(c.buf[:0], cbor.Bytes, uint64(len(piece))), piece...)
 			if !yield(c.next(c.buf, c.sums[i])) {
 				return
 			}
@@ -103,13 +104,13 @@ func (c *Chunker) item(item []byte, meta frame.Meta, yield func(*frame.Frame) bo
 // cut makes the first pieces of data, one at least, and their sums. It returns what is left of
 // data and how many pieces there are. Wrapped pieces go into byte strings, which the sums are of.
 func (c *Chunker) cut(data []byte, wrapped bool) (rest []byte, n int) {
-	var head [longestHead]byte
+	var head [cbor.LongestHead]byte
 	for ; n < len(c.pieces) && (n == 0 || len(data) > 0); n++ {
 		size := min(c.max, len(data))
 		c.pieces[n], data = data[:size:size], data[size:]
 		c.sums[n] = fnvBasis
 		if wrapped {
-			c.sums[n] = sumOn(fnvBasis, appendBytesHead(head[:0], size))
+			c.sums[n] = sumOn(fnvBasis, cbor.AppendHead(head[:0], cbor.Bytes, uint64(size)))
 		}
 	}
 	sumAllOn(c.sums[:n], c.pieces[:n])

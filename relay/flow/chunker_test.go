@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // streamStart returns a STREAM_START with a routing id.
@@ -125,7 +126,7 @@ func TestItemHasItsMetaOnTheFirstChunk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item := append(appendBytesHead(nil, 90), make([]byte, 90)...)
+	item := append(cbor.AppendHead(nil, cbor.Bytes, 90), make([]byte, 90)...)
 	c := NewChunker(streamStart(frame.Some(true)), 10)
 	collectFrames(t, c.Item([]byte{0}, frame.Meta{}))
 	rest := item

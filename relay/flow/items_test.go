@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 func mustItems(t testing.TB, o *ItemsOptions) *Items {
@@ -24,7 +25,7 @@ func TestItemsComeBackAsTheyWere(t *testing.T) {
 	values := [][]byte{
 		{0}, {0xf6}, []byte("\x63abc"), []byte("\x84\x01\x02\x82\x03\x04\x05"), []byte("\xa2\x61a\x01\x61b\x02"),
 		[]byte("\xbf\x61a\x9f\xff\x5f\x41x\x40\xff\xf4\xff"), []byte("\xc1\x1a\x00\x01\x02\x03"),
-		append(appendBytesHead(nil, 1000), make([]byte, 1000)...), []byte("\x6bäöüß€"),
+		append(cbor.AppendHead(nil, cbor.Bytes, 1000), make([]byte, 1000)...), []byte("\x6bäöüß€"),
 	}
 	for size := 1; size <= 30; size++ {
 		s := mustItems(t, nil)

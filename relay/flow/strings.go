@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"unicode/utf8"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 var (
@@ -19,11 +21,11 @@ func stringIn(payload []byte) ([]byte, error) {
 	if len(payload) == 0 {
 		return nil, errNoString
 	}
-	major := payload[0] & majorMask
+	major := payload[0] & cbor.Mask
 	switch {
-	case major != majorBytes && major != majorText:
+	case major != cbor.Bytes && major != cbor.Text:
 		return nil, errNoString
-	case payload[0] == major|indefinite:
+	case payload[0] == major|cbor.Indefinite:
 		return joinPieces(major, payload[1:])
 	}
 	content, rest, err := cutString(major, payload)
@@ -38,20 +40,20 @@ func cutString(major byte, b []byte) (content, rest []byte, err error) {
 	if len(b) == 0 {
 		return nil, nil, errCutString
 	}
-	size := headSize(b[0])
+	size := cbor.HeadSize(b[0])
 	switch {
-	case size == 0 || b[0]&majorMask != major || b[0] == major|indefinite:
+	case size == 0 || b[0]&cbor.Mask != major || b[0] == major|cbor.Indefinite:
 		return nil, nil, errPiece
 	case size > len(b):
 		return nil, nil, errCutString
 	}
-	n := headNumber(b[:size])
+	n := cbor.HeadNumber(b[:size])
 	b = b[size:]
 	if n > uint64(len(b)) {
 		return nil, nil, errCutString
 	}
 	content = b[:n]
-	if major == majorText && !utf8.Valid(content) {
+	if major == cbor.Text && !utf8.Valid(content) {
 		return nil, nil, errNotUTF8
 	}
 	return content, b[n:], nil
@@ -60,7 +62,7 @@ func cutString(major byte, b []byte) (content, rest []byte, err error) {
 // joinPieces returns what is in the pieces of a string of indefinite length, up to its break.
 func joinPieces(major byte, b []byte) ([]byte, error) {
 	joined := []byte{}
-	for len(b) == 0 || b[0] != breakByte {
+	for len(b) == 0 || b[0] != cbor.Break {
 		piece, rest, err := cutString(major, b)
 		if err != nil {
 			return nil, err

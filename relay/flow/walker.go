@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // Reasons why bytes are no CBOR item.
@@ -22,8 +23,8 @@ type walker struct {
 	limit uint64 // bytes that the item may have
 	used  uint64 // of them, bytes walked over
 
-	head [longestHead]byte // the head that is being read
-	got  int               // bytes of it that came
+	head [cbor.LongestHead]byte // the head that is being read
+	got  int                    // bytes of it that came
 
 	content uint64 // bytes of a string that are to come
 	text    utf8Checker
@@ -70,25 +71,25 @@ func (w *walker) walk(part []byte) (n int, whole bool, err error) {
 
 // isByte reports whether an item is but a byte: a small number or a simple value. Those are many.
 func isByte(first byte) bool {
-	major := first & majorMask
-	return first&^majorMask < 24 && (major <= majorNint || major == majorSimple)
+	major := first & cbor.Mask
+	return first&^cbor.Mask < 24 && (major <= cbor.Nint || major == cbor.Simple)
 }
 
 // cutHead returns the head that is next when all of it has come, empty when it is reserved, and
 // how many bytes of it the part has.
 func (w *walker) cutHead(part []byte) (head []byte, n int) {
 	if w.got == 0 {
-		if size := headSize(part[0]); size <= len(part) {
+		if size := cbor.HeadSize(part[0]); size <= len(part) {
 			return part[:size], size
 		}
 	}
 	n = 1
 	if w.got > 0 {
-		n = min(headSize(w.head[0])-w.got, len(part))
+		n = min(cbor.HeadSize(w.head[0])-w.got, len(part))
 	}
 	copy(w.head[w.got:], part[:n])
 	w.got += n
-	if w.got < headSize(w.head[0]) {
+	if w.got < cbor.HeadSize(w.head[0]) {
 		return nil, n
 	}
 	head, w.got = w.head[:w.got], 0
@@ -110,23 +111,23 @@ func (w *walker) begin(head []byte) (whole bool, err error) {
 	if len(head) == 0 {
 		return false, errReserved
 	}
-	major, n := head[0]&majorMask, headNumber(head)
-	open := head[0]&^majorMask == indefinite
-	if w.inString() && (major != w.outer[w.depth-1].major || open) && head[0] != breakByte {
+	major, n := head[0]&cbor.Mask, cbor.HeadNumber(head)
+	open := head[0]&^cbor.Mask == cbor.Indefinite
+	if w.inString() && (major != w.outer[w.depth-1].major || open) && head[0] != cbor.Break {
 		return false, errPiece
 	}
 	switch major {
-	case majorBytes, majorText:
+	case cbor.Bytes, cbor.Text:
 		return w.beginString(major, n, open)
-	case majorArray, majorMap:
+	case cbor.Array, cbor.Map:
 		return w.beginContainer(major, n, open)
-	case majorTag:
+	case cbor.Tag:
 		return false, w.tag()
-	case majorSimple:
-		if head[0] == breakByte {
+	case cbor.Simple:
+		if head[0] == cbor.Break {
 			return w.close()
 		}
-		if head[0] == majorSimple|24 && n < 32 {
+		if head[0] == cbor.Simple|24 && n < 32 {
 			return false, errSimple
 		}
 	}
@@ -134,7 +135,7 @@ func (w *walker) begin(head []byte) (whole bool, err error) {
 }
 
 func (w *walker) inString() bool {
-	return w.depth > 0 && (w.outer[w.depth-1].major == majorBytes || w.outer[w.depth-1].major == majorText)
+	return w.depth > 0 && (w.outer[w.depth-1].major == cbor.Bytes || w.outer[w.depth-1].major == cbor.Text)
 }
 
 func (w *walker) beginString(major byte, n uint64, open bool) (whole bool, err error) {
@@ -147,7 +148,7 @@ func (w *walker) beginString(major byte, n uint64, open bool) (whole bool, err e
 	case n == 0:
 		return w.ended(), nil
 	}
-	w.content, w.isText = n, major == majorText
+	w.content, w.isText = n, major == cbor.Text
 	return false, nil
 }
 
@@ -161,7 +162,7 @@ func (w *walker) beginContainer(major byte, n uint64, open bool) (whole bool, er
 	case n == 0 && !open:
 		return w.ended(), nil
 	}
-	if major == majorMap {
+	if major == cbor.Map {
 		n *= 2
 	}
 	w.enter(container{major: major, open: open, left: n, inside: level + 1})
@@ -206,7 +207,7 @@ func (w *walker) ended() bool {
 	for w.tags = 0; w.depth > 0; w.depth-- {
 		c := &w.outer[w.depth-1]
 		if c.open {
-			c.odd = c.major == majorMap && !c.odd
+			c.odd = c.major == cbor.Map && !c.odd
 			return false
 		}
 		if c.left--; c.left > 0 {

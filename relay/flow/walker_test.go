@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // cborSeeds are items, good and bad.
@@ -117,30 +118,30 @@ func randomItem(r *rand.Rand, depth int) []byte {
 	case 0:
 		return []byte{byte(r.IntN(24))}
 	case 1:
-		return append(appendBytesHead(nil, 300), make([]byte, 300)...)
+		return append(cbor.AppendHead(nil, cbor.Bytes, 300), make([]byte, 300)...)
 	case 2:
 		text := strings.Repeat("aü€😀", r.IntN(4))
-		return append([]byte{majorText | 24, byte(len(text))}, text...)
+		return append([]byte{cbor.Text | 24, byte(len(text))}, text...)
 	case 3:
 		return []byte("\xfb\x00\x00\x00\x00\x00\x00\x00\x00")
 	case 4:
-		b = []byte{majorTag | byte(r.IntN(20))}
+		b = []byte{cbor.Tag | byte(r.IntN(20))}
 		return append(b, randomItem(r, depth-1)...)
 	case 5:
 		return []byte("\x7f\x62\xc3\xbc\x60\xff")
 	case 6:
 		n := r.IntN(4)
-		b = []byte{majorArray | byte(n)}
+		b = []byte{cbor.Array | byte(n)}
 		for range n {
 			b = append(b, randomItem(r, depth-1)...)
 		}
 		return b
 	}
-	b = []byte{majorMap | indefinite}
+	b = []byte{cbor.Map | cbor.Indefinite}
 	for range 2 * r.IntN(4) {
 		b = append(b, randomItem(r, depth-1)...)
 	}
-	return append(b, breakByte)
+	return append(b, cbor.Break)
 }
 
 func TestRandomItemsInRandomParts(t *testing.T) {

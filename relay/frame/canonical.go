@@ -3,6 +3,8 @@ package frame
 import (
 	"bytes"
 	"slices"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // appendCanonical appends the map as the encoder has to write it.
@@ -25,7 +27,7 @@ func (m Meta) appendCanonical(dst []byte) []byte {
 	places = slices.CompactFunc(places, func(a, b uint32) bool {
 		return bytes.Equal(nameAt(a), nameAt(b))
 	})
-	dst = appendHead(dst, majorMap, uint64(len(places)))
+	dst = cbor.AppendHead(dst, cbor.Map, uint64(len(places)))
 	for _, place := range places {
 		e := scanner{b: tidy, i: int(place)}
 		e.item(0)
@@ -65,31 +67,31 @@ func (s *scanner) appendItem(dst []byte) []byte {
 	start := s.i
 	major, n, open, _ := s.head()
 	switch major {
-	case majorBytes, majorText:
+	case cbor.Bytes, cbor.Text:
 		if open {
 			n = s.size()
-			return s.appendPieces(appendHead(dst, major, n))
+			return s.appendPieces(cbor.AppendHead(dst, major, n))
 		}
-		dst = appendHead(dst, major, n)
+		dst = cbor.AppendHead(dst, major, n)
 		dst = append(dst, s.b[s.i:s.i+int(n)]...)
 		s.i += int(n)
 		return dst
-	case majorArray, majorMap:
+	case cbor.Array, cbor.Map:
 		return s.appendElements(dst, major, n, open)
-	case majorTag:
-		return s.appendItem(appendHead(dst, majorTag, n))
-	case majorSimple:
-		if s.b[start] == simpleUndefined {
-			return append(dst, simpleNull)
+	case cbor.Tag:
+		return s.appendItem(cbor.AppendHead(dst, cbor.Tag, n))
+	case cbor.Simple:
+		if s.b[start] == cbor.Undefined {
+			return append(dst, cbor.Null)
 		}
 		return append(dst, s.b[start:s.i]...)
 	}
-	return appendHead(dst, major, n)
+	return cbor.AppendHead(dst, major, n)
 }
 
 func (s *scanner) appendElements(dst []byte, major byte, n uint64, open bool) []byte {
 	width := uint64(1)
-	if major == majorMap {
+	if major == cbor.Map {
 		width = 2
 	}
 	if open {
@@ -99,7 +101,7 @@ func (s *scanner) appendElements(dst []byte, major byte, n uint64, open bool) []
 		}
 		n /= width
 	}
-	dst = appendHead(dst, major, n)
+	dst = cbor.AppendHead(dst, major, n)
 	for range n * width {
 		dst = s.appendItem(dst)
 	}

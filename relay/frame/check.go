@@ -1,6 +1,10 @@
 package frame
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
+)
 
 // Check tests a body as [Decode] does and returns the head of its frame. It never allocates,
 // except for an error.
@@ -37,8 +41,8 @@ const (
 // leaves h in any state, for anything else, good or bad: that is for a decoder, which needs
 // twice the time.
 func checkPlain(b []byte, h *Head) bool {
-	if len(b) < plainStart || len(b) > HardMaxFrame || b[0] < majorMap|3 || b[0] >= majorMap|24 ||
-		b[1] != keyVersion || b[2] != Version || b[3] != keyType || !Type(b[4]).Valid() || b[5] != keyID || b[6] != majorBytes|16 {
+	if len(b) < plainStart || len(b) > HardMaxFrame || b[0] < cbor.Map|3 || b[0] >= cbor.Map|24 ||
+		b[1] != keyVersion || b[2] != Version || b[3] != keyType || !Type(b[4]).Valid() || b[5] != keyID || b[6] != cbor.Bytes|16 {
 		return false
 	}
 	h.Type = Type(b[4])
@@ -46,51 +50,51 @@ func checkPlain(b []byte, h *Head) bool {
 	i := plainStart
 	last := byte(keyID)
 	var seen keySet
-	for left := int(b[0]&^majorMask) - 3; left > 0; left-- {
+	for left := int(b[0]&^cbor.Mask) - 3; left > 0; left-- {
 		if len(b)-i < 2 || b[i] <= last || b[i] > largestKey {
 			return false
 		}
 		key, first := b[i], b[i+1]
 		last = key
 		seen |= 1 << key
-		info := uint64(first &^ majorMask)
+		info := uint64(first &^ cbor.Mask)
 		at := i + 2
 		number := info
 		if info >= 24 {
-			if number, at = wideNumber(b, at, info); at == 0 {
+			if number, at = cbor.WideNumber(b, at, info); at == 0 {
 				return false
 			}
 		}
-		switch major := first & majorMask; keyHolds[key] {
+		switch major := first & cbor.Mask; keyHolds[key] {
 		case holdsNumber:
-			if major != majorUint {
+			if major != cbor.Uint {
 				return false
 			}
 			if key == keySeq {
 				h.Seq = number
 			}
 		case holdsText:
-			if major != majorText || number > uint64(len(b)-at) || !isASCII(b[at:at+int(number)]) {
+			if major != cbor.Text || number > uint64(len(b)-at) || !isASCII(b[at:at+int(number)]) {
 				return false
 			}
 			at += int(number)
 		case holdsBytes:
-			if major != majorBytes || number > uint64(len(b)-at) {
+			if major != cbor.Bytes || number > uint64(len(b)-at) {
 				return false
 			}
 			at += int(number)
 		case holdsID:
-			if major != majorUint {
+			if major != cbor.Uint {
 				return false
 			}
 			h.RoutingID = Number(number)
 		case holdsBool:
-			if first&^1 != simpleFalse {
+			if first&^1 != cbor.False {
 				return false
 			}
 		default:
 			s := scanner{b: b, i: i + 1}
-			if major != majorMap || !s.item(1) {
+			if major != cbor.Map || !s.item(1) {
 				return false
 			}
 			at = s.i

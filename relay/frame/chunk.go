@@ -1,5 +1,7 @@
 package frame
 
+import "github.com/cosim-go/cosim/relay/internal/cbor"
+
 // NewChunk returns the CHUNK of a stream with an index, which counts from 0, and the FNV-1a
 // checksum of its payload (64 bits). It borrows streamID and payload, and allocates nothing. A
 // payload of nil is written as an empty one.
@@ -39,9 +41,9 @@ func (i FeedItem) Put(b *MetaBuilder) {
 	b.optionalInt(itemKeys[2], i.Capture)
 	if i.Gap.set {
 		b.begin(itemKeys[3])
-		b.values = append(b.values, majorMap|byte(len(gapKeys)))
+		b.values = append(b.values, cbor.Map|byte(len(gapKeys)))
 		for k, n := range [...]int64{i.Gap.value.Dropped, i.Gap.value.Duration} {
-			b.values = appendHead(b.values, majorText, uint64(len(gapKeys[k])))
+			b.values = cbor.AppendHead(b.values, cbor.Text, uint64(len(gapKeys[k])))
 			b.values = append(b.values, gapKeys[k]...)
 			b.values = appendInt(b.values, n)
 		}
@@ -72,7 +74,7 @@ func (v Value) gap() Optional[Gap] {
 // appendInt appends an integer.
 func appendInt(dst []byte, n int64) []byte {
 	if n < 0 {
-		return appendHead(dst, majorNint, uint64(-1-n))
+		return cbor.AppendHead(dst, cbor.Nint, uint64(-1-n))
 	}
-	return appendHead(dst, majorUint, uint64(n))
+	return cbor.AppendHead(dst, cbor.Uint, uint64(n))
 }

@@ -1,5 +1,7 @@
 package frame
 
+import "github.com/cosim-go/cosim/relay/internal/cbor"
+
 // Decode reads the frame of a body, the CBOR map behind a length prefix. Texts, payload and
 // meta of the frame borrow from body; what f held before is gone. Only a body with strings of
 // indefinite length, which no known implementation writes, makes Decode allocate.
@@ -73,7 +75,7 @@ func (d *decoder) body() bool {
 	if len(d.b) == 0 {
 		return d.fail(0, emptyBody, 0)
 	}
-	if d.b[0]&majorMask != majorMap {
+	if d.b[0]&cbor.Mask != cbor.Map {
 		if d.item(0) && d.end() {
 			d.fail(0, notMap, 0)
 		}
@@ -119,7 +121,7 @@ func (d *decoder) entry() bool {
 		if !ok {
 			return false
 		}
-		if major != majorUint {
+		if major != cbor.Uint {
 			d.i = start
 			return d.pair(1)
 		}
@@ -139,9 +141,9 @@ func (d *decoder) entry() bool {
 	case holdsNumber:
 		return d.number(key, bit)
 	case holdsText:
-		return d.str(majorText, key, bit)
+		return d.str(cbor.Text, key, bit)
 	case holdsBytes:
-		return d.str(majorBytes, key, bit)
+		return d.str(cbor.Bytes, key, bit)
 	case holdsBool:
 		return d.bool(key, bit)
 	case holdsMeta:
@@ -160,9 +162,9 @@ func (d *decoder) number(key uint64, bit keySet) bool {
 	switch {
 	case !ok:
 		return false
-	case major == majorUint:
+	case major == cbor.Uint:
 		d.usable |= bit
-	case major == majorNint:
+	case major == cbor.Nint:
 		d.negative |= bit
 	default:
 		d.i = start
@@ -173,7 +175,7 @@ func (d *decoder) number(key uint64, bit keySet) bool {
 }
 
 func (d *decoder) bool(key uint64, bit keySet) bool {
-	if d.i < len(d.b) && d.b[d.i]&^1 == simpleFalse {
+	if d.i < len(d.b) && d.b[d.i]&^1 == cbor.False {
 		d.usable |= bit
 		d.numbers[key] = uint64(d.b[d.i] & 1)
 		d.i++
@@ -214,16 +216,16 @@ func (d *decoder) readID(id *ID, bit keySet) bool {
 	switch {
 	case !ok:
 		return false
-	case major == majorUint:
+	case major == cbor.Uint:
 		d.usable |= bit
 		*id = Number(n)
 		return true
-	case major == majorBytes && !open && n == 16 && d.i+16 <= len(d.b):
+	case major == cbor.Bytes && !open && n == 16 && d.i+16 <= len(d.b):
 		d.usable |= bit
 		*id = UUID([16]byte(d.b[d.i : d.i+16]))
 		d.i += 16
 		return true
-	case major == majorBytes && open:
+	case major == cbor.Bytes && open:
 		return d.idInPieces(id, bit)
 	}
 	d.i = start
@@ -234,7 +236,7 @@ func (d *decoder) readID(id *ID, bit keySet) bool {
 func (d *decoder) idInPieces(id *ID, bit keySet) bool {
 	var whole [16]byte
 	n, begin := 0, d.i
-	if !d.text(majorBytes, 0, true) {
+	if !d.text(cbor.Bytes, 0, true) {
 		return false
 	}
 	for p := (scanner{b: d.b[:d.i-1], i: begin}); p.i < len(p.b); {
@@ -255,7 +257,7 @@ func (d *decoder) idInPieces(id *ID, bit keySet) bool {
 
 // meta reads the frame's meta.
 func (d *decoder) meta(bit keySet) bool {
-	if d.i >= len(d.b) || d.b[d.i]&majorMask != majorMap {
+	if d.i >= len(d.b) || d.b[d.i]&cbor.Mask != cbor.Map {
 		return d.item(1)
 	}
 	start := d.i

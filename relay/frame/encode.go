@@ -1,8 +1,9 @@
 package frame
 
 import (
-	"encoding/binary"
 	"unicode/utf8"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // Append appends the frame's body, without a length prefix, and returns the extended slice.
@@ -81,10 +82,10 @@ func isText(b []byte) bool { return isASCII(b) || utf8.Valid(b) }
 
 // appendStart appends what stands before the bytes of the payload.
 func (f *Frame) appendStart(dst []byte) []byte {
-	dst = append(dst, majorMap|f.entries(), keyVersion, Version, keyType, byte(f.Type), keyID)
+	dst = append(dst, cbor.Map|f.entries(), keyVersion, Version, keyType, byte(f.Type), keyID)
 	dst = appendID(dst, f.ID)
 	dst = append(dst, keySeq)
-	dst = appendHead(dst, majorUint, f.Seq)
+	dst = cbor.AppendHead(dst, cbor.Uint, f.Seq)
 	dst = appendText(dst, keyContentType, f.ContentType)
 	if f.Meta.raw != nil {
 		dst = append(dst, keyMeta)
@@ -92,7 +93,7 @@ func (f *Frame) appendStart(dst []byte) []byte {
 	}
 	if f.Payload != nil {
 		dst = append(dst, keyPayload)
-		dst = appendHead(dst, majorBytes, uint64(len(f.Payload)))
+		dst = cbor.AppendHead(dst, cbor.Bytes, uint64(len(f.Payload)))
 	}
 	return dst
 }
@@ -118,26 +119,11 @@ func (f *Frame) appendRest(dst []byte) []byte {
 	return appendBool(dst, keyUnbounded, f.Unbounded)
 }
 
-// appendHead appends an item's head in its shortest form.
-func appendHead(dst []byte, major byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(dst, major|byte(n))
-	case n < 1<<8:
-		return append(dst, major|24, byte(n))
-	case n < 1<<16:
-		return append(dst, major|25, byte(n>>8), byte(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(dst, major|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
-}
-
 func appendID(dst []byte, id ID) []byte {
 	if id.form == numberID {
-		return appendHead(dst, majorUint, id.lo)
+		return cbor.AppendHead(dst, cbor.Uint, id.lo)
 	}
-	return id.AppendBytes(append(dst, majorBytes|16))
+	return id.AppendBytes(append(dst, cbor.Bytes|16))
 }
 
 func appendText(dst []byte, key byte, text []byte) []byte {
@@ -145,9 +131,9 @@ func appendText(dst []byte, key byte, text []byte) []byte {
 		return dst
 	}
 	if len(text) < 24 {
-		dst = append(dst, key, majorText|byte(len(text)))
+		dst = append(dst, key, cbor.Text|byte(len(text)))
 	} else {
-		dst = appendHead(append(dst, key), majorText, uint64(len(text)))
+		dst = cbor.AppendHead(append(dst, key), cbor.Text, uint64(len(text)))
 	}
 	return append(dst, text...)
 }
@@ -156,7 +142,7 @@ func appendNumber(dst []byte, key byte, n Optional[uint64]) []byte {
 	if !n.set {
 		return dst
 	}
-	return appendHead(append(dst, key), majorUint, n.value)
+	return cbor.AppendHead(append(dst, key), cbor.Uint, n.value)
 }
 
 func appendBool(dst []byte, key byte, b Optional[bool]) []byte {
@@ -164,7 +150,7 @@ func appendBool(dst []byte, key byte, b Optional[bool]) []byte {
 		return dst
 	}
 	if b.value {
-		return append(dst, key, simpleTrue)
+		return append(dst, key, cbor.True)
 	}
-	return append(dst, key, simpleFalse)
+	return append(dst, key, cbor.False)
 }

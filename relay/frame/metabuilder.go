@@ -7,7 +7,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/fxamacker/cbor/v2"
+	codec "github.com/fxamacker/cbor/v2"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // A MetaBuilder makes a [Meta]. Names may come in any order; a name that comes again takes the
@@ -40,9 +42,9 @@ func (b *MetaBuilder) Meta() (Meta, error) {
 	slices.SortFunc(b.entries, func(x, y metaEntry) int {
 		return bytes.Compare(b.values[x.name:x.value], b.values[y.name:y.value])
 	})
-	b.out = appendHead(b.out[:0], majorMap, uint64(len(b.entries)))
+	b.out = cbor.AppendHead(b.out[:0], cbor.Map, uint64(len(b.entries)))
 	for _, e := range b.entries {
-		b.out = appendHead(b.out, majorText, uint64(e.value-e.name))
+		b.out = cbor.AppendHead(b.out, cbor.Text, uint64(e.value-e.name))
 		b.out = append(b.out, b.values[e.name:e.end]...)
 	}
 	return Meta{b.out, true}, nil
@@ -54,14 +56,14 @@ func (b *MetaBuilder) Text(name, value string) {
 		b.refuse("meta %q: a text that is not UTF-8", name)
 	}
 	b.begin(name)
-	b.values = append(appendHead(b.values, majorText, uint64(len(value))), value...)
+	b.values = append(cbor.AppendHead(b.values, cbor.Text, uint64(len(value))), value...)
 	b.finish()
 }
 
 // Bytes sets a byte string.
 func (b *MetaBuilder) Bytes(name string, value []byte) {
 	b.begin(name)
-	b.values = append(appendHead(b.values, majorBytes, uint64(len(value))), value...)
+	b.values = append(cbor.AppendHead(b.values, cbor.Bytes, uint64(len(value))), value...)
 	b.finish()
 }
 
@@ -72,21 +74,21 @@ func (b *MetaBuilder) Int(name string, value int64) {
 		return
 	}
 	b.begin(name)
-	b.values = appendHead(b.values, majorNint, uint64(-1-value))
+	b.values = cbor.AppendHead(b.values, cbor.Nint, uint64(-1-value))
 	b.finish()
 }
 
 // Uint sets an integer that is not negative.
 func (b *MetaBuilder) Uint(name string, value uint64) {
 	b.begin(name)
-	b.values = appendHead(b.values, majorUint, value)
+	b.values = cbor.AppendHead(b.values, cbor.Uint, value)
 	b.finish()
 }
 
 // Float sets a floating-point number, in 64 bits.
 func (b *MetaBuilder) Float(name string, value float64) {
 	b.begin(name)
-	b.values = binary.BigEndian.AppendUint64(append(b.values, majorSimple|27), math.Float64bits(value))
+	b.values = binary.BigEndian.AppendUint64(append(b.values, cbor.Simple|27), math.Float64bits(value))
 	b.finish()
 }
 
@@ -94,9 +96,9 @@ func (b *MetaBuilder) Float(name string, value float64) {
 func (b *MetaBuilder) Bool(name string, value bool) {
 	b.begin(name)
 	if value {
-		b.values = append(b.values, simpleTrue)
+		b.values = append(b.values, cbor.True)
 	} else {
-		b.values = append(b.values, simpleFalse)
+		b.values = append(b.values, cbor.False)
 	}
 	b.finish()
 }
@@ -154,8 +156,8 @@ func (b *MetaBuilder) refuse(format string, args ...any) {
 }
 
 // anyMode writes Go values with maps in the order of RFC 8949, section 4.2.1.
-var anyMode = func() cbor.EncMode {
-	mode, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()
+var anyMode = func() codec.EncMode {
+	mode, err := codec.EncOptions{Sort: codec.SortBytewiseLexical}.EncMode()
 	if err != nil {
 		panic("frame: " + err.Error())
 	}

@@ -1,6 +1,10 @@
 package frame
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
+)
 
 // plainEntries walks over up to n entries as every implementation writes them: a known key in
 // its shortest form, and a value of the kind that it holds, in one piece. It returns how many
@@ -19,31 +23,31 @@ func (d *decoder) plainEntries(n uint64) (done uint64) {
 		key, first := b[i], b[i+1]
 		holds := keyHolds[key]
 		at := i + 2 // behind the value's head
-		number := uint64(first &^ majorMask)
+		number := uint64(first &^ cbor.Mask)
 		if number >= 24 {
-			number, at = wideNumber(b, at, number)
+			number, at = cbor.WideNumber(b, at, number)
 			if at == 0 {
 				break
 			}
 		}
-		switch major := first & majorMask; {
-		case holds == holdsNumber && major == majorUint:
+		switch major := first & cbor.Mask; {
+		case holds == holdsNumber && major == cbor.Uint:
 			d.numbers[key] = number
 			d.spans[key].start = uint32(i + 1)
-		case holds == holdsText && major == majorText, holds == holdsBytes && major == majorBytes:
+		case holds == holdsText && major == cbor.Text, holds == holdsBytes && major == cbor.Bytes:
 			if number > uint64(len(b)-at) || holds == holdsText && !isASCII(b[at:at+int(number)]) {
 				goto out
 			}
 			d.spans[key] = span{uint32(at), uint32(at + int(number))}
 			at += int(number)
-		case holds == holdsID && major == majorUint:
+		case holds == holdsID && major == cbor.Uint:
 			*d.idOf(key) = Number(number)
 			d.spans[key].start = uint32(i + 1)
-		case holds == holdsID && first == majorBytes|16 && len(b)-at >= 16:
+		case holds == holdsID && first == cbor.Bytes|16 && len(b)-at >= 16:
 			*d.idOf(key) = ID{uuidID, binary.BigEndian.Uint64(b[at:]), binary.BigEndian.Uint64(b[at+8:])}
 			d.spans[key].start = uint32(i + 1)
 			at += 16
-		case holds == holdsBool && first&^1 == simpleFalse:
+		case holds == holdsBool && first&^1 == cbor.False:
 			d.numbers[key] = uint64(first & 1)
 			d.spans[key].start = uint32(i + 1)
 		default:
@@ -59,23 +63,6 @@ out:
 	d.negative &^= good
 	d.pieces &^= good
 	return done
-}
-
-// wideNumber returns the number of a head that has it behind its first byte, and the offset
-// behind it; the offset is 0 when there is none.
-func wideNumber(b []byte, at int, info uint64) (uint64, int) {
-	rest := b[at:]
-	switch {
-	case info == 24 && len(rest) >= 1:
-		return uint64(rest[0]), at + 1
-	case info == 25 && len(rest) >= 2:
-		return uint64(binary.BigEndian.Uint16(rest)), at + 2
-	case info == 26 && len(rest) >= 4:
-		return uint64(binary.BigEndian.Uint32(rest)), at + 4
-	case info == 27 && len(rest) >= 8:
-		return binary.BigEndian.Uint64(rest), at + 8
-	}
-	return 0, 0
 }
 
 func (d *decoder) idOf(key byte) *ID {

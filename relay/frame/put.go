@@ -1,6 +1,10 @@
 package frame
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
+)
 
 // A putter adds what it holds to a meta.
 type putter interface{ Put(b *MetaBuilder) }
@@ -24,7 +28,7 @@ func (b *MetaBuilder) text(name string, value []byte) {
 		b.refuse("meta %q: a text that is not UTF-8", name)
 	}
 	b.begin(name)
-	b.values = append(appendHead(b.values, majorText, uint64(len(value))), value...)
+	b.values = append(cbor.AppendHead(b.values, cbor.Text, uint64(len(value))), value...)
 	b.finish()
 }
 

@@ -1,6 +1,10 @@
 package frame
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
+)
 
 // AppendRestamped appends a frame, length prefix and body, to dst and returns the extended
 // slice: the frame that was read as body, whose head is h, with seq for its number if its type
@@ -35,7 +39,7 @@ func AppendRestamped(dst, body []byte, h *Head, seq uint64, xid ID) ([]byte, err
 		if p.seqStart == p.seqEnd {
 			dst = append(dst, keySeq)
 		}
-		dst = appendHead(dst, majorUint, seq)
+		dst = cbor.AppendHead(dst, cbor.Uint, seq)
 		at = p.seqEnd
 	}
 	if route {
@@ -70,12 +74,12 @@ func (p *restamp) any(body []byte) bool {
 	*p = restamp{}
 	s := scanner{b: body}
 	major, n, open, ok := s.head()
-	if !ok || major != majorMap {
+	if !ok || major != cbor.Map {
 		return false
 	}
 	p.entries, p.count, p.open = s.i, n, open
 	for ; open || n > 0; n-- {
-		if open && s.i < len(body) && body[s.i] == breakByte {
+		if open && s.i < len(body) && body[s.i] == cbor.Break {
 			break
 		}
 		major, key, _, ok := s.peek()
@@ -86,10 +90,10 @@ func (p *restamp) any(body []byte) bool {
 		if !s.item(1) {
 			return false
 		}
-		if major == majorUint && key == keySeq {
+		if major == cbor.Uint && key == keySeq {
 			p.seqStart, p.seqEnd = start, s.i
 		}
-		p.routed = p.routed || major == majorUint && key == keyRoutingID
+		p.routed = p.routed || major == cbor.Uint && key == keyRoutingID
 	}
 	p.xidAt = s.i
 	if p.seqEnd == 0 {
@@ -107,10 +111,10 @@ func (s *scanner) peek() (major byte, n uint64, open, ok bool) {
 // plain finds the places in a body whose entries are as every implementation writes them: with
 // keys that ascend, in one byte, and a definite length.
 func (p *restamp) plain(b []byte) bool {
-	if len(b) == 0 || b[0]&majorMask != majorMap || b[0]&^majorMask >= 22 {
+	if len(b) == 0 || b[0]&cbor.Mask != cbor.Map || b[0]&^cbor.Mask >= 22 {
 		return false // with two entries more the head would be longer
 	}
-	left := int(b[0] &^ majorMask)
+	left := int(b[0] &^ cbor.Mask)
 	*p = restamp{entries: 1, count: uint64(left)}
 	i, last := 1, -1
 	for ; left > 0; left-- {
@@ -125,15 +129,15 @@ func (p *restamp) plain(b []byte) bool {
 			p.xidAt = i
 		}
 		last = int(key)
-		number, at := uint64(first&^majorMask), i+2
+		number, at := uint64(first&^cbor.Mask), i+2
 		if number >= 24 {
-			if number, at = wideNumber(b, at, number); at == 0 {
+			if number, at = cbor.WideNumber(b, at, number); at == 0 {
 				return false
 			}
 		}
-		switch first & majorMask {
-		case majorUint, majorNint:
-		case majorBytes, majorText:
+		switch first & cbor.Mask {
+		case cbor.Uint, cbor.Nint:
+		case cbor.Bytes, cbor.Text:
 			if number > uint64(len(b)-at) {
 				return false
 			}
@@ -167,5 +171,5 @@ func (p *restamp) appendMapHead(dst, body []byte, added int) []byte {
 	if p.open || added == 0 {
 		return append(dst, body[:p.entries]...)
 	}
-	return appendHead(dst, majorMap, p.count+uint64(added))
+	return cbor.AppendHead(dst, cbor.Map, p.count+uint64(added))
 }

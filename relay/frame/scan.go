@@ -4,27 +4,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"unicode/utf8"
-)
 
-// Major types of CBOR items, RFC 8949 section 3.1, in the upper three bits of a head.
-const (
-	majorUint   = 0 << 5
-	majorNint   = 1 << 5
-	majorBytes  = 2 << 5
-	majorText   = 3 << 5
-	majorArray  = 4 << 5
-	majorMap    = 5 << 5
-	majorTag    = 6 << 5
-	majorSimple = 7 << 5
-	majorMask   = 7 << 5
-
-	indefinite = 31 // additional information of a length that a break ends
-	breakByte  = majorSimple | indefinite
-
-	simpleFalse     = majorSimple | 20
-	simpleTrue      = majorSimple | 21
-	simpleNull      = majorSimple | 22
-	simpleUndefined = majorSimple | 23
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // A scanner walks over CBOR and checks that it is well formed. It makes nothing of it.
@@ -65,7 +46,7 @@ var flawTexts = [...]string{
 	reservedHead:  "head 0x%02x is reserved",
 	strayBreak:    "a break where an item is due",
 	wideSimple:    "simple value %d in two bytes",
-	strangePiece:  "a piece of an indefinite string of another kind than the string",
+	strangePiece:  "a piece of an cbor.Indefinite string of another kind than the string",
 	badText:       "a text that is not UTF-8",
 	deepNesting:   "nesting deeper than %d",
 	trailingBytes: "%d bytes behind the body's map",
@@ -100,8 +81,8 @@ func (s *scanner) head() (major byte, n uint64, open, ok bool) {
 		return 0, 0, false, s.cut()
 	}
 	first := s.b[s.i]
-	major = first & majorMask
-	info := first &^ majorMask
+	major = first & cbor.Mask
+	info := first &^ cbor.Mask
 	s.i++
 	if info < 24 {
 		return major, uint64(info), false, true
@@ -124,7 +105,7 @@ func (s *scanner) head() (major byte, n uint64, open, ok bool) {
 		n = binary.BigEndian.Uint64(rest)
 		s.i += 8
 		s.loose = s.loose || n < 1<<32
-	case info == indefinite && major != majorUint && major != majorNint && major != majorTag:
+	case info == cbor.Indefinite && major != cbor.Uint && major != cbor.Nint && major != cbor.Tag:
 		s.loose = true
 		return major, 0, true, true
 	case info > 27:
@@ -143,28 +124,28 @@ func (s *scanner) item(level int) bool {
 		return false
 	}
 	switch major {
-	case majorUint, majorNint:
+	case cbor.Uint, cbor.Nint:
 		return true
-	case majorBytes, majorText:
+	case cbor.Bytes, cbor.Text:
 		return s.text(major, n, open)
-	case majorArray:
+	case cbor.Array:
 		return s.elements(start, level, n, open)
-	case majorMap:
+	case cbor.Map:
 		return s.entries(start, level, n, open)
-	case majorTag:
+	case cbor.Tag:
 		return s.tagged(level)
 	}
 	if open {
 		return s.fail(start, strayBreak, 0)
 	}
 	switch s.b[start] {
-	case majorSimple | 24:
+	case cbor.Simple | 24:
 		if n < 32 {
 			return s.fail(start, wideSimple, n)
 		}
-	case majorSimple | 25, majorSimple | 26, majorSimple | 27: // floats: any width
+	case cbor.Simple | 25, cbor.Simple | 26, cbor.Simple | 27: // floats: any width
 		s.loose = loose
-	case simpleUndefined: // written as null
+	case cbor.Undefined: // written as null
 		s.loose = true
 	}
 	return true
@@ -181,7 +162,7 @@ func (s *scanner) text(major byte, n uint64, open bool) bool {
 		switch {
 		case !ok:
 			return false
-		case m == majorSimple && open:
+		case m == cbor.Simple && open:
 			return true
 		case m != major || open:
 			return s.fail(start, strangePiece, 0)
@@ -196,7 +177,7 @@ func (s *scanner) piece(major byte, n uint64) bool {
 		return s.cut()
 	}
 	end := s.i + int(n)
-	if major == majorText && !utf8.Valid(s.b[s.i:end]) {
+	if major == cbor.Text && !utf8.Valid(s.b[s.i:end]) {
 		return s.fail(s.i, badText, 0)
 	}
 	s.i = end
@@ -247,7 +228,7 @@ func (s *scanner) pair(level int) bool {
 
 // closed passes over the break of an indefinite length, if it comes next.
 func (s *scanner) closed() bool {
-	if s.i < len(s.b) && s.b[s.i] == breakByte {
+	if s.i < len(s.b) && s.b[s.i] == cbor.Break {
 		s.i++
 		return true
 	}
@@ -256,7 +237,7 @@ func (s *scanner) closed() bool {
 
 // tagged passes over what a tag is around; a tag directly within a tag is a level of its own.
 func (s *scanner) tagged(level int) bool {
-	for s.i < len(s.b) && s.b[s.i]&majorMask == majorTag {
+	for s.i < len(s.b) && s.b[s.i]&cbor.Mask == cbor.Tag {
 		start := s.i
 		if level++; level > MaxNesting {
 			return s.tooDeep(start)

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/fxamacker/cbor/v2"
+	codec "github.com/fxamacker/cbor/v2"
+
+	"github.com/cosim-go/cosim/relay/internal/cbor"
 )
 
 // A Value is one CBOR item of a frame's meta. The zero Value is none: nothing can be read from
@@ -36,26 +38,26 @@ func (v Value) Kind() ValueKind {
 	if len(v.raw) == 0 {
 		return NoValue
 	}
-	switch v.raw[0] & majorMask {
-	case majorUint, majorNint:
+	switch v.raw[0] & cbor.Mask {
+	case cbor.Uint, cbor.Nint:
 		return IntValue
-	case majorBytes:
+	case cbor.Bytes:
 		return BytesValue
-	case majorText:
+	case cbor.Text:
 		return TextValue
-	case majorArray:
+	case cbor.Array:
 		return ArrayValue
-	case majorMap:
+	case cbor.Map:
 		return MapValue
-	case majorTag:
+	case cbor.Tag:
 		return TagValue
 	}
 	switch v.raw[0] {
-	case simpleFalse, simpleTrue:
+	case cbor.False, cbor.True:
 		return BoolValue
-	case simpleNull, simpleUndefined:
+	case cbor.Null, cbor.Undefined:
 		return NullValue
-	case majorSimple | 25, majorSimple | 26, majorSimple | 27:
+	case cbor.Simple | 25, cbor.Simple | 26, cbor.Simple | 27:
 		return FloatValue
 	}
 	return SimpleValue
@@ -65,16 +67,16 @@ func (v Value) Kind() ValueKind {
 func (v Value) Raw() []byte { return v.raw }
 
 // Text returns a text. It is borrowed as the value is, unless it came in pieces.
-func (v Value) Text() ([]byte, bool) { return v.str(majorText) }
+func (v Value) Text() ([]byte, bool) { return v.str(cbor.Text) }
 
 // Bytes returns a byte string. It is borrowed as the value is, unless it came in pieces.
-func (v Value) Bytes() ([]byte, bool) { return v.str(majorBytes) }
+func (v Value) Bytes() ([]byte, bool) { return v.str(cbor.Bytes) }
 
 func (v Value) str(major byte) ([]byte, bool) {
-	if len(v.raw) == 0 || v.raw[0]&majorMask != major {
+	if len(v.raw) == 0 || v.raw[0]&cbor.Mask != major {
 		return nil, false
 	}
-	if v.raw[0] == major|indefinite {
+	if v.raw[0] == major|cbor.Indefinite {
 		return joined(v.raw), true
 	}
 	s := scanner{b: v.raw}
@@ -84,7 +86,7 @@ func (v Value) str(major byte) ([]byte, bool) {
 
 // definiteText returns a text that came in one piece.
 func (v Value) definiteText() ([]byte, bool) {
-	if len(v.raw) > 0 && v.raw[0] == majorText|indefinite {
+	if len(v.raw) > 0 && v.raw[0] == cbor.Text|cbor.Indefinite {
 		return nil, false
 	}
 	return v.Text()
@@ -96,7 +98,7 @@ func (v Value) Int() (int64, bool) {
 	if !ok || n > math.MaxInt64 {
 		return 0, false
 	}
-	if major == majorNint {
+	if major == cbor.Nint {
 		return -1 - int64(n), true
 	}
 	return int64(n), true
@@ -105,7 +107,7 @@ func (v Value) Int() (int64, bool) {
 // Uint returns an integer that is not negative.
 func (v Value) Uint() (uint64, bool) {
 	major, n, ok := v.integer()
-	return n, ok && major == majorUint
+	return n, ok && major == cbor.Uint
 }
 
 func (v Value) integer() (major byte, n uint64, ok bool) {
@@ -138,7 +140,7 @@ func (v Value) Number() (float64, bool) {
 		return f, true
 	}
 	major, n, ok := v.integer()
-	if major == majorNint {
+	if major == cbor.Nint {
 		return -1 - float64(n), ok
 	}
 	return float64(n), ok
@@ -146,7 +148,7 @@ func (v Value) Number() (float64, bool) {
 
 // Bool returns a truth value.
 func (v Value) Bool() (value, ok bool) {
-	return len(v.raw) > 0 && v.raw[0] == simpleTrue, v.Kind() == BoolValue
+	return len(v.raw) > 0 && v.raw[0] == cbor.True, v.Kind() == BoolValue
 }
 
 // Map returns a map.
@@ -168,8 +170,8 @@ func (v Value) Unmarshal(into any) error {
 }
 
 // valueMode reads whatever [Decode] accepts.
-var valueMode = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{
+var valueMode = func() codec.DecMode {
+	mode, err := codec.DecOptions{
 		MaxNestedLevels:  MaxNesting,
 		MaxArrayElements: HardMaxFrame,
 		MaxMapPairs:      HardMaxFrame,
