@@ -7,7 +7,7 @@ import "sync"
 // Classes of what is lent, by size in bytes: some small frames; more of them; the longest usual
 // CHUNK with its head; the longest usual frame. What is longer is allocated as it comes.
 //
-// Of each a number is kept for ever, 10 MiB in all, so that usual traffic allocates nothing; what is
+// Of each a number is kept for ever, 6 MiB in all, so that usual traffic allocates nothing; what is
 // free beyond that is kept until the next garbage collections.
 var classes = [...]class{
 	{size: 4 << 10, keep: 256},
