@@ -46,6 +46,12 @@ func (s *server) call(ctx context.Context, g *greeting, pid int) error {
 	if err != nil {
 		return err
 	}
+	select {
+	case s.callers <- struct{}{}:
+		defer func() { <-s.callers }()
+	default:
+		return errTooMany
+	}
 	own := frame.DefaultLimits()
 	own.MaxChunk, own.InitialCredit = s.engine.Limits().MaxChunk, s.engine.Limits().InitialCredit
 	c := &caller{

@@ -30,6 +30,7 @@ type stubEngine struct {
 
 	mu       sync.Mutex
 	attached map[string]bool
+	conns    []io.Closer
 }
 
 type joining struct {
@@ -57,8 +58,17 @@ func (e *stubEngine) AddMaster(_ context.Context, id string, conn io.ReadWriteCl
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.attached[id] = true
+	e.conns = append(e.conns, conn)
 	e.joined <- joining{id, conn}
 	return 0, nil
+}
+
+func (e *stubEngine) closeHosts() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, conn := range e.conns {
+		conn.Close()
+	}
 }
 
 func (e *stubEngine) lose(id string) {
@@ -196,6 +206,7 @@ type rig struct {
 	engine *stubEngine
 	path   string
 	log    logged
+	joined chan Joined
 	stop   context.CancelFunc
 	ended  chan error
 }
@@ -221,7 +232,7 @@ func (l *logged) String() string {
 func newRig(t *testing.T, o *Options) *rig {
 	t.Helper()
 	relaytest.NoLeaks(t)
-	r := &rig{T: t, engine: newStubEngine(), path: filepath.Join(t.TempDir(), "s"), ended: make(chan error, 1)}
+	r := &rig{T: t, engine: newStubEngine(), path: filepath.Join(t.TempDir(), "s"), joined: make(chan Joined, 100), ended: make(chan error, 1)}
 	l, err := net.Listen("unix", r.path)
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +240,7 @@ func newRig(t *testing.T, o *Options) *rig {
 	if o == nil {
 		o = &Options{}
 	}
+	o.Joined = func(j Joined) { r.joined <- j }
 	o.Logger = slog.New(slog.NewTextHandler(&r.log, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
@@ -240,6 +252,7 @@ func newRig(t *testing.T, o *Options) *rig {
 	t.Cleanup(func() {
 		cancel()
 		<-done
+		r.engine.closeHosts()
 	})
 	return r
 }

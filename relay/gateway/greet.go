@@ -40,13 +40,13 @@ func greet(ctx context.Context, conn net.Conn, limit time.Duration) (*greeting, 
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	late := time.AfterFunc(limit, func() { conn.Close() })
 	first, err := g.in.Next()
-	if !late.Stop() && err != nil {
-		err = frame.Errorf(frame.ErrHandshake, "nothing was said within %s", limit)
-	}
-	if !stop() {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	inTime, goesOn := late.Stop(), stop()
+	switch {
+	case !inTime:
+		return nil, frame.Errorf(frame.ErrHandshake, "nothing was said within %s", limit)
+	case !goesOn:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, err
 	}
 	if first.Type != frame.TypeRelayNotify && first.Type != frame.TypeHello {

@@ -24,7 +24,7 @@ type Options struct {
 	Host string
 
 	MaxHosts    int // ids that are given to hosts; 0 is 256
-	MaxCallers  int // that are connected at once, those that have not said yet what they are among them; 0 is 256
+	MaxCallers  int // that are connected at once, and as many that have not said yet what they are; 0 is 256
 	MaxRequests int // that a caller has running at once; 0 is 1024
 
 	// MaxQueued is how many bytes of a caller's payloads may wait for handlers, and of payloads for
@@ -94,7 +94,8 @@ type server struct {
 	log     *slog.Logger
 	engine  engine
 	hosts   hosts
-	places  chan struct{} // one token for each connection that is no host's
+	new     chan struct{} // one token for each connection that has not said what it is
+	callers chan struct{} // one token for each caller
 	running sync.WaitGroup
 }
 
@@ -102,7 +103,8 @@ func serve(ctx context.Context, l net.Listener, e engine, o *Options) error {
 	s := &server{options: o.withDefaults(), engine: e}
 	s.log = s.options.Logger
 	s.hosts = hosts{engine: e, fixed: s.options.Host, max: s.options.MaxHosts}
-	s.places = make(chan struct{}, s.options.MaxCallers)
+	s.new = make(chan struct{}, s.options.MaxCallers)
+	s.callers = make(chan struct{}, s.options.MaxCallers)
 	serving, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	shut := func() {
 		cancel(errShutdown)
@@ -140,10 +142,10 @@ func (s *server) accept(ctx context.Context, l net.Listener) error {
 		}
 		short = false
 		select {
-		case s.places <- struct{}{}:
+		case s.new <- struct{}{}:
 			s.running.Go(func() { s.take(ctx, conn) })
 		default:
-			s.log.Warn("a connection was refused", "error", "too many callers", "max", cap(s.places))
+			s.log.Warn("a connection was refused", "error", errTooMany)
 			conn.Close()
 		}
 	}
@@ -159,19 +161,21 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+var errTooMany = errors.New("there are too many")
+
 // take serves a connection to its end, or until it is a master's.
 func (s *server) take(ctx context.Context, conn net.Conn) {
-	defer func() { <-s.places }()
-	g, err := greet(ctx, conn, s.options.HelloLimit)
 	pid := peerProcess(conn)
-	if err == nil && g.first.Type == frame.TypeRelayNotify {
+	g, err := greet(ctx, conn, s.options.HelloLimit)
+	<-s.new
+	switch {
+	case err != nil:
+	case g.first.Type == frame.TypeRelayNotify:
 		s.host(ctx, g, pid)
 		return
-	}
-	if err == nil && s.options.Host != "" {
+	case s.options.Host != "":
 		err = frame.Errorf(frame.ErrProtocol, "a %s frame comes first: this socket is for hosts, which begin with relay_notify", g.first.Type)
-	}
-	if err == nil {
+	default:
 		err = s.call(ctx, g, pid)
 	}
 	conn.Close()
@@ -183,6 +187,6 @@ func (s *server) take(ctx context.Context, conn net.Conn) {
 // status returns how the switch is, as JSON.
 func (s *server) status() ([]byte, error) {
 	status := s.engine.status()
-	status.Callers = len(s.places)
+	status.Callers = len(s.callers)
 	return json.Marshal(status)
 }
