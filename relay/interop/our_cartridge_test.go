@@ -35,7 +35,7 @@ func serveCartridge(name string, ops []string, names bool) {
 	}
 	c := cartridge.New(name, "1.0.0", &cartridge.Options{Description: "a cartridge of the interoperability tests"})
 	handlers := map[string]cartridge.Handler{
-		"invert": invert, "fail": fail, "forward": forward("invert"), "orphan": forward("nobody"), "wait": wait(says),
+		"invert": invert, "fail": fail, "die": die, "forward": forward("invert"), "orphan": forward("nobody"), "wait": wait(says),
 	}
 	for _, op := range ops {
 		described, err := manifest.NewCap(capURN(op), op)
@@ -79,6 +79,11 @@ func invert(_ context.Context, r *cartridge.Request) error {
 
 func fail(context.Context, *cartridge.Request) error {
 	return &cartridge.Error{Code: "INTEROP_REFUSED", Attribution: frame.AttributionInput, Message: "refused as it was asked to"}
+}
+
+func die(context.Context, *cartridge.Request) error {
+	os.Exit(3)
+	return nil
 }
 
 // forward calls another cap with its input.

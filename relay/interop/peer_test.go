@@ -61,11 +61,15 @@ func (p *peer) knowsPolicy() bool {
 	return ok
 }
 
-// eachPeer runs a test against each release.
+// eachPeer runs a test against each release, both at once.
 func eachPeer(t *testing.T, test func(t *testing.T, p *peer)) {
 	t.Helper()
-	t.Run("v4", func(t *testing.T) { test(t, findPeer(t, envV4)) })
-	t.Run("newest", func(t *testing.T) { test(t, findPeer(t, envNewest)) })
+	for _, release := range []struct{ name, env string }{{"v4", envV4}, {"newest", envNewest}} {
+		t.Run(release.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, findPeer(t, release.env))
+		})
+	}
 }
 
 // findPeer returns the release that an environment variable names, or that scripts/peers made.

@@ -59,7 +59,7 @@ type engine interface {
 }
 
 // A rig is a switch, two hosts and a cartridge process at each, every part ours or theirs: near
-// serves forward and orphan, far serves invert, fail and wait.
+// serves forward and orphan, far serves invert, fail, die and wait.
 type rig struct {
 	parts
 	peer   *peer
@@ -84,7 +84,7 @@ type cartridgeOf struct {
 // The cartridges of a rig.
 var cartridges = [2]cartridgeOf{
 	{"near", []string{"forward", "orphan"}},
-	{"far", []string{"invert", "fail", "wait"}},
+	{"far", []string{"invert", "fail", "die", "wait"}},
 }
 
 const (

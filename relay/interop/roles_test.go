@@ -85,7 +85,7 @@ func succeeded(t *testing.T, a answer) {
 // all are the caps of a rig.
 func all() []string {
 	caps := []string{identity}
-	for _, op := range []string{"fail", "forward", "invert", "orphan", "wait"} {
+	for _, op := range []string{"die", "fail", "forward", "invert", "orphan", "wait"} {
 		caps = append(caps, capURN(op))
 	}
 	return caps
@@ -119,6 +119,8 @@ func TestEveryPairOfRoles(t *testing.T) {
 	for _, p := range []parts{
 		{byThem, byThem, byThem},
 		{byUs, byThem, byThem},
+		{byUs, byThem, byUs},
+		{byThem, byThem, byUs},
 	} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()

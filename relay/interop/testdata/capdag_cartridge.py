@@ -7,6 +7,7 @@ those of these caps that are named:
 
     invert   gives back its input with the bits of each byte turned over, piece by piece
     fail     fails
+    die      ends the process
     forward  calls invert elsewhere with its whole input and gives back what that gives back
     orphan   calls a cap that nobody has
     wait     says so in a LOG and waits for input that never comes, until it is cancelled; says
@@ -58,6 +59,10 @@ def fail(request: Request) -> None:
     raise ClassifiedError("INTEROP_REFUSED", AttributionClass.INPUT, "refused as it was asked to")
 
 
+def die(request: Request) -> None:
+    os._exit(3)
+
+
 def call(request: Request, name: str) -> None:
     body = b"".join(pieces(request))
     frames = request.peer().invoke(cap(name), [CapArgumentValue(MEDIA, body)])
@@ -104,7 +109,7 @@ def main() -> None:
         "name": args.name, "version": "1.0.0", "channel": "release", "registry_url": None,
         "description": "a cartridge of the interoperability tests", "cap_groups": cap_groups(args.caps),
     }))
-    works = {work.__name__: work for work in (invert, fail, forward, orphan, wait)}
+    works = {work.__name__: work for work in (invert, fail, die, forward, orphan, wait)}
     for name in args.caps:
         runtime.register_op_type(cap(name), op(works[name]))
     runtime.run_cbor_mode()
