@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/cosim-go/cosim/cmd/cosim/internal/socket"
 	"github.com/cosim-go/cosim/cmd/cosim/internal/tap"
 )
 
@@ -62,12 +63,8 @@ func (c *cli) tap(listen, connect string, full bool) error {
 	t, err := tap.New(listen, connect, c.tapReport(full), func(text string) {
 		fmt.Fprintln(c.stderr, "cosim: "+text)
 	})
-	var refusal *tap.RefusedError
-	if errors.As(err, &refusal) {
-		if refusal.Hint != "" {
-			return refused(refusal.Message, refusal.Hint)
-		}
-		return refused(refusal.Message)
+	if refusal := refusedSocket(err); refusal != nil {
+		return refusal
 	}
 	fmt.Fprintf(c.stderr, "cosim: listening on %q, for connections to %q\n", listen, connect)
 	ended := make(chan error, 1)
@@ -87,6 +84,18 @@ func (c *cli) tap(listen, connect string, full bool) error {
 	var signaled *signalError
 	errors.As(context.Cause(ctx), &signaled)
 	return silent(128 + int(signaled.signal))
+}
+
+// refusedSocket returns what a command ends with when there can be no socket, nil for any other error.
+func refusedSocket(err error) error {
+	var refusal *socket.RefusedError
+	switch {
+	case !errors.As(err, &refusal):
+		return nil
+	case refusal.Hint == "":
+		return refused(refusal.Message)
+	}
+	return refused(refusal.Message, refusal.Hint)
 }
 
 func (c *cli) tapReport(full bool) func(tap.Event) error {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cosim-go/cosim/cmd/cosim/internal/socket"
 )
 
 func TestTapLeavesWhatItDidNotMake(t *testing.T) {
@@ -40,7 +42,7 @@ func TestNewRefusesPaths(t *testing.T) {
 		{"/nowhere/at/all", "y", `cannot listen on "/nowhere/at/all": no such file or directory`},
 	} {
 		_, err := New(test.near, test.far, nil, nil)
-		var refused *RefusedError
+		var refused *socket.RefusedError
 		if !errors.As(err, &refused) || refused.Message != test.want {
 			t.Errorf("New(%.10q, %.10q) = %v, want %s", test.near, test.far, err, test.want)
 		}

@@ -9,11 +9,13 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cosim-go/cosim/cmd/cosim/internal/socket"
 )
 
 // A Tap stands between those who connect to one socket and the one who listens on another.
 type Tap struct {
-	socket  *socket
+	socket  *socket.Listener
 	connect string
 	report  func(Event) error
 	warn    func(string)
@@ -27,13 +29,13 @@ type Tap struct {
 // Each connection will be joined with one to connect. Serve has to be called.
 //
 // Each event goes to report, one at a time; the connection waits meanwhile, and an error of
-// report ends the tap. A connection that cannot be joined goes to warn, and so does that there is
+// report ends the tap. A path that no socket can be at is a [socket.RefusedError]. A connection that cannot be joined goes to warn, and so does that there is
 // no descriptor left for the next one, which then waits until there is.
 func New(listenOn, connect string, report func(Event) error, warn func(string)) (*Tap, error) {
-	if err := fits("connect to", connect); err != nil {
+	if err := socket.Check("connect to", connect); err != nil {
 		return nil, err
 	}
-	s, err := listen(listenOn)
+	s, err := socket.Listen(listenOn)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +48,9 @@ func New(listenOn, connect string, report func(Event) error, warn func(string)) 
 func (t *Tap) Serve(ctx context.Context) error {
 	ctx, t.end = context.WithCancel(ctx)
 	defer t.end()
-	context.AfterFunc(ctx, t.socket.close)
+	context.AfterFunc(ctx, func() { t.socket.Close() })
 	err := t.accept(ctx)
-	t.socket.close()
+	t.socket.Close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return errors.Join(t.err, err)
@@ -74,14 +76,14 @@ func (t *Tap) accept(ctx context.Context) error {
 			return nil
 		case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
 			if !short {
-				t.warn(fmt.Sprintf("connections to %q have to wait: %v", t.socket.path, reason(err)))
+				t.warn(fmt.Sprintf("connections to %q have to wait: %v", t.socket.Path, socket.Reason(err)))
 			}
 			short = true
 			pause(ctx, acceptPause)
 			continue
 		case err != nil:
 			t.end()
-			return fmt.Errorf("listening on %q: %w", t.socket.path, reason(err))
+			return fmt.Errorf("listening on %q: %w", t.socket.Path, socket.Reason(err))
 		}
 		short = false
 		joined++
@@ -106,7 +108,7 @@ func (t *Tap) join(ctx context.Context, n int, near *net.UnixConn) {
 	conn, err := dialer.DialContext(ctx, "unix", t.connect)
 	if err != nil {
 		if ctx.Err() == nil {
-			t.warn(fmt.Sprintf("connection %d, accepted on %q: cannot connect to %q: %v", n, t.socket.path, t.connect, reason(err)))
+			t.warn(fmt.Sprintf("connection %d, accepted on %q: cannot connect to %q: %v", n, t.socket.Path, t.connect, socket.Reason(err)))
 		}
 		return
 	}
@@ -154,7 +156,7 @@ func (t *Tap) pump(ctx context.Context, n int, d Direction, from, to *net.UnixCo
 	if err == io.EOF {
 		err = nil
 	} else {
-		err = reason(err)
+		err = socket.Reason(err)
 	}
 	if ctx.Err() != nil {
 		return false
