@@ -42,7 +42,7 @@ func (s *Switch) carry(t *turn, l *link, f *frame.Frame) *link {
 	r := s.requests[f.ID]
 	switch f.Type {
 	case frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd, frame.TypeErr, frame.TypeLog, frame.TypeCredit:
-		if !f.RoutingID.IsZero() {
+		if !f.RoutingID.IsZero() || r.failedBy(l, f) {
 			return s.carryResponse(t, l, r, f)
 		}
 		if r == nil || r.origin != l || r.bodyDone && f.Type.Flow() {
@@ -65,6 +65,12 @@ func (s *Switch) carry(t *turn, l *link, f *frame.Frame) *link {
 	return nil
 }
 
+// failedBy reports whether a frame without routing id is the ERR of the host that serves the request: some hosts give
+// none to an ERR that they make themselves, where a cartridge died or does not start.
+func (r *request) failedBy(l *link, f *frame.Frame) bool {
+	return r != nil && f.Type == frame.TypeErr && r.dest == l && r.origin != l
+}
+
 // carryBody passes on a frame of the body of a peer call, or what its requester grants or asks of its handler.
 func (s *Switch) carryBody(t *turn, r *request, f *frame.Frame) *link {
 	head := f.Head()
@@ -80,7 +86,7 @@ func (s *Switch) carryBody(t *turn, r *request, f *frame.Frame) *link {
 
 // carryResponse passes on a frame of a response. Only the host that serves the request can send one.
 func (s *Switch) carryResponse(t *turn, l *link, r *request, f *frame.Frame) *link {
-	if r == nil || r.dest != l || r.xid != f.RoutingID {
+	if r == nil || r.dest != l || r.xid != f.RoutingID && !f.RoutingID.IsZero() {
 		s.stray(t, l, r, f)
 		return nil
 	}
@@ -126,7 +132,7 @@ func (s *Switch) answer(t *turn, r *request, f *frame.Frame) *link {
 		return nil
 	}
 	head := f.Head()
-	if err := r.origin.out.Forward(r.dest.body(), &head, frame.ID{}); err != nil {
+	if err := r.origin.out.Forward(r.dest.body(), &head, r.xid); err != nil {
 		s.undelivered(t, r, f, err)
 		return nil
 	}
