@@ -134,10 +134,15 @@ func (c *Cartridge) fail(err error) {
 	}
 }
 
+var errNameless = errors.New("a cartridge without a name or without a version")
+
 // Err returns the first error of what was added, or of the manifest as a whole.
 func (c *Cartridge) Err() error {
-	if c.err != nil {
+	switch {
+	case c.err != nil:
 		return c.err
+	case c.name == "" || c.version == "":
+		return errNameless
 	}
 	m := c.Manifest()
 	return m.Check()

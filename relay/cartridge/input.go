@@ -231,14 +231,22 @@ func (in *Input) consume() {
 	}
 }
 
-// grant grants CHUNKs. Where that fails the connection has ended.
+// grant grants CHUNKs, unless all have come. Where that fails the connection has ended.
 func (in *Input) grant(chunks uint64) {
-	if chunks == 0 {
+	if chunks == 0 || in.over() {
 		return
 	}
 	f := frame.NewCredit(in.request.id, in.streamID, chunks, frame.RequestDirection)
 	f.RoutingID = in.request.xid
 	in.request.session.out.Send(&f)
+}
+
+// over reports whether no more CHUNKs are due.
+func (in *Input) over() bool {
+	r := in.request
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return in.complete || r.body != nil || r.ended
 }
 
 // Closing returns a channel that is closed when the requester asks the handler to end this input and to finish as
