@@ -51,7 +51,7 @@ func AppendRestamped(dst, body []byte, h *Head, seq uint64, xid ID) ([]byte, err
 	dst = append(dst, body[at:]...)
 	size := len(dst) - begin - PrefixSize
 	if size > HardMaxFrame {
-		return dst[:begin], Errorf(ErrFrameTooLarge, "a %v frame of %d bytes with its number and routing id, at most %d are written", h.Type, size, HardMaxFrame)
+		return dst[:begin], Errorf(ErrFrameTooLarge, "a %v frame of %d bytes, at most %d are written", h.Type, size, HardMaxFrame)
 	}
 	binary.BigEndian.PutUint32(dst[begin:], uint32(size))
 	return dst, nil

@@ -2,7 +2,11 @@
 // connection or request holds none.
 package buffer
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/cosim-go/cosim/relay/frame"
+)
 
 // Classes of what is lent, by size in bytes: some small frames; more of them; the longest usual
 // CHUNK with its head; the longest usual frame. What is longer is allocated as it comes.
@@ -104,4 +108,12 @@ func (b *Buffer) Grown(room int) *Buffer {
 	larger.Read, larger.Next = b.Read, b.Next
 	b.Free()
 	return larger
+}
+
+// FrameSize returns the room that a frame's body takes at most when it is encoded, in bytes, unless its
+// meta becomes longer in canonical form.
+func FrameSize(f *frame.Frame) int {
+	const fixed = 256 // heads, keys, numbers and ids
+	return fixed + len(f.ContentType) + len(f.Meta.Raw()) + len(f.Payload) +
+		len(f.Cap) + len(f.StreamID) + len(f.MediaURN)
 }

@@ -103,8 +103,8 @@ func (b *Inbox) stir() {
 }
 
 // Next returns the next frame and waits for it. The frame is the inbox's, and it and all that
-// it refers to are valid until the next call of Next or TryNext. After Close it returns what is there and then the
-// reason; it returns the cause of ctx when that ends first.
+// it refers to are valid until the next call of Next, TryNext or Release. After Close it
+// returns what is there and then the reason; it returns the cause of ctx when that ends first.
 func (b *Inbox) Next(ctx context.Context) (*frame.Frame, error) {
 	for {
 		b.mu.Lock()

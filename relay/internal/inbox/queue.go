@@ -25,7 +25,7 @@ func (q *queue) put(body []byte) {
 
 // encode appends the body of a frame and returns how long it is.
 func (q *queue) encode(f *frame.Frame) (int, error) {
-	s := q.room(lengthSize + sizeOf(f))
+	s := q.room(lengthSize + buffer.FrameSize(f))
 	start := len(s.B)
 	b, err := f.Append(append(s.B, 0, 0, 0, 0))
 	if err != nil {
@@ -99,11 +99,4 @@ func (q *queue) drop() {
 		q.pop()
 	}
 	q.last = nil
-}
-
-// sizeOf returns how many bytes a frame takes at most when it is encoded, unless its meta is
-// longer in canonical form.
-func sizeOf(f *frame.Frame) int {
-	const fixed = 256 // heads, keys, numbers and ids
-	return fixed + len(f.ContentType) + len(f.Meta.Raw()) + len(f.Payload) + len(f.Cap) + len(f.StreamID) + len(f.MediaURN)
 }

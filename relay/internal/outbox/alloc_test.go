@@ -20,7 +20,10 @@ func TestFramesDoNotAllocate(t *testing.T) {
 		defer far.Close()
 		o := outbox.New(near, &outbox.Options{Number: true, RememberEnded: 64})
 		defer o.Close()
-		f := frame.Frame{Type: frame.TypeChunk, ID: frame.NewUUID(), Payload: make([]byte, size), ChunkIndex: frame.Some[uint64](1), Checksum: frame.Some[uint64](1)}
+		f := frame.Frame{
+			Type: frame.TypeChunk, ID: frame.NewUUID(), Payload: make([]byte, size),
+			ChunkIndex: frame.Some[uint64](1), Checksum: frame.Some[uint64](1),
+		}
 		body, err := f.Append(nil)
 		if err != nil {
 			t.Fatal(err)

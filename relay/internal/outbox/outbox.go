@@ -49,8 +49,8 @@ type Options struct {
 	Number bool
 
 	// RememberEnded is how many flows are remembered after their END or ERR. What still comes
-	// for them, but for a REQ, is not written, and Stragglers, when not nil, is called for it. It may be called from
-	// several goroutines at once.
+	// for them, but for a REQ, is not written, and Stragglers, when not nil, is called for it,
+	// at times by several goroutines at once.
 	RememberEnded int
 	Stragglers    func(frame.Type)
 

@@ -256,3 +256,42 @@ func TestFinishAfterCloseSaysThatNotAllWasWritten(t *testing.T) {
 		t.Errorf("Queued = %d after Close", n)
 	}
 }
+
+// A busyLink is given more to write each time that it is written to.
+type busyLink struct {
+	discard
+	o     *outbox.Outbox
+	left  int
+	done  chan struct{} // closed when nothing is left
+	tries int
+}
+
+func (l *busyLink) TryWrite(p []byte) (int, error) {
+	l.tries++
+	return l.Write(p)
+}
+
+func (l *busyLink) Write(p []byte) (int, error) {
+	if l.left--; l.left > 0 {
+		return len(p), l.o.Send(log(frame.Number(1), 10))
+	}
+	close(l.done)
+	return len(p), nil
+}
+
+// Whoever flushes is not kept by what others go on to send.
+func TestFlushReturnsWhileOthersSend(t *testing.T) {
+	l := &busyLink{left: 1000, done: make(chan struct{})}
+	l.o = outbox.New(l, nil)
+	if err := l.o.Send(log(frame.Number(1), 10)); err != nil {
+		t.Fatal(err)
+	}
+	l.o.Flush()
+	<-l.done
+	if err := l.o.Finish(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if l.tries > 20 {
+		t.Errorf("the caller of Flush wrote %d times", l.tries)
+	}
+}

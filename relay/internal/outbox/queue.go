@@ -13,8 +13,9 @@ func (q *queue) tail() int {
 	return len(q.last.B)
 }
 
-// begin returns the last buffer's bytes, to which a frame of some size is to be appended, and how many they
-// are. A buffer of less than flushSize grows, so that what is short goes out in one piece.
+// begin returns the last buffer's bytes, to which a frame of some size is to be appended, and
+// how many they are. A buffer of less than flushSize grows, so that what is short goes out in
+// one piece.
 func (q *queue) begin(size int) (dst []byte, begin int) {
 	switch {
 	case q.last == nil:
@@ -35,8 +36,8 @@ func (q *queue) begin(size int) (dst []byte, begin int) {
 // commit takes in what begin returned with a frame appended to it.
 func (q *queue) commit(wire []byte) { q.last.B = wire }
 
-// take removes the first buffer that holds something and returns it, nil when there is none. It
-// is the caller's to free.
+// take removes the first buffer that holds something and returns it, nil when there is none.
+// It is the caller's to free.
 func (q *queue) take() *buffer.Buffer {
 	for q.first != q.last && len(q.first.B) == 0 {
 		q.pop().Free()

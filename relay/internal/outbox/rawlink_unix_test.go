@@ -14,7 +14,8 @@ import (
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
-// Sockets and pipes take what fits from whoever flushes: when Flush returns it can be read, and no goroutine was started.
+// Sockets and pipes take what fits from whoever flushes: when Flush returns it can be read, and
+// no goroutine was started.
 func TestFlushWritesToADescriptorByItself(t *testing.T) {
 	for name, open := range map[string]func() (relaytest.Conn, relaytest.Conn, error){
 		"socket": relaytest.SocketPair,

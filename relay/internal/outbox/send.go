@@ -5,6 +5,7 @@ import (
 
 	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/buffer"
 )
 
 // Send numbers a frame, encodes it and queues it. It sets f.Seq when it numbers, and keeps
@@ -68,7 +69,7 @@ func (o *Outbox) send(f *frame.Frame) (late bool, err error) {
 	if o.flows != nil && f.Type.Flow() {
 		f.Seq = o.flows.Next(key)
 	}
-	dst, begin := o.queue.begin(frame.PrefixSize + sizeOf(f))
+	dst, begin := o.queue.begin(frame.PrefixSize + buffer.FrameSize(f))
 	wire, err := f.Append(append(dst, 0, 0, 0, 0))
 	return false, o.commit(wire, begin, err, f.Type, key)
 }
@@ -94,7 +95,8 @@ func (o *Outbox) forward(body []byte, h *frame.Head, xid frame.ID) (late bool, e
 	return false, o.commit(dst, begin, err, h.Type, key)
 }
 
-// restampSize is by how many bytes a frame may grow: a key, a number, a routing id and the map's head.
+// restampSize is by how many bytes a frame may grow: keys, a number, a routing id and the map's
+// head.
 const restampSize = 1 + 9 + 1 + 17 + 9
 
 // refuse reports whether a frame is not to be written.
@@ -146,11 +148,4 @@ func prefix(wire []byte, limit int, t frame.Type) error {
 	}
 	binary.BigEndian.PutUint32(wire, uint32(size))
 	return nil
-}
-
-// sizeOf returns how many bytes a frame takes at most when it is encoded, unless its meta is
-// longer in canonical form.
-func sizeOf(f *frame.Frame) int {
-	const fixed = 256 // heads, keys, numbers and ids
-	return fixed + len(f.ContentType) + len(f.Meta.Raw()) + len(f.Payload) + len(f.Cap) + len(f.StreamID) + len(f.MediaURN)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/cosim-go/cosim/relay/internal/buffer"
 )
 
-// maxTurns is how many buffers in a row a caller of Flush writes. It may find more and more, as others
-// go on; a goroutine has the time for it.
+// maxTurns is how many buffers in a row a caller of Flush writes. It would find more and more
+// while others go on; a goroutine has the time for that.
 const maxTurns = 8
 
 // errWriteCount is the error of a link that breaks the rules of [io.Writer].
 var errWriteCount = errors.New("a Write of more bytes than there were, or of less than none")
 
 // Flush starts writing what is queued. It writes what the link takes at once and leaves the
-// rest to a goroutine; it never waits for the link. When somebody is writing it returns at once, for
-// whoever writes goes on until nothing is queued.
+// rest to a goroutine; it never waits for the link. While somebody is writing it returns at
+// once: whoever writes goes on until nothing is queued.
 func (o *Outbox) Flush() {
 	o.mu.Lock()
 	o.flush()

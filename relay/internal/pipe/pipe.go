@@ -34,8 +34,8 @@ func (c *Conn) Read(p []byte) (int, error) { return c.in.read(p) }
 // says how much went in, once either end is closed.
 func (c *Conn) Write(p []byte) (int, error) { return c.out.write(p) }
 
-// TryWrite writes what there is room for and never waits for more: less than all of p with no error means
-// that the connection is full, or that another Write is waiting.
+// TryWrite writes what there is room for and never waits for more: less than all of p with no
+// error means that the connection is full, or that another Write is waiting.
 func (c *Conn) TryWrite(p []byte) (int, error) { return c.out.tryWrite(p) }
 
 // CloseWrite tells the far end that nothing more comes. Reading goes on.
