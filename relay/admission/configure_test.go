@@ -152,6 +152,18 @@ func TestColdCartridge(t *testing.T) {
 	})
 }
 
+func TestMemberThatIsListedTwiceCountsOnce(t *testing.T) {
+	c := admission.New(poolsOf(map[string]bounds{capA: {}, "p": {2, []string{capA, capA}}, "all": {}}))
+	for range 2 {
+		if _, ok := c.TryAcquire(capA); !ok {
+			t.Error("no place in a pool of two")
+		}
+	}
+	if got := c.Pools()["p"].Active; got != 2 {
+		t.Errorf("%d active, want 2", got)
+	}
+}
+
 func TestControllerKeepsNoPools(t *testing.T) {
 	n := uint64(1)
 	p := manifest.Pools{capA: {Available: &n}, "all": {Caps: []string{capA}}}

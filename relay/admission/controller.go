@@ -106,7 +106,7 @@ func (c *Controller) TryAcquire(cap string) (*Permit, bool) {
 	if c.letsIn(l) {
 		return c.admit(l), true
 	}
-	if l.first != nil || !l.fits() {
+	if !l.fits() {
 		return nil, false
 	}
 	w := &waiter{line: l, done: make(chan struct{})}

@@ -3,9 +3,10 @@ package admission
 // Between two calls of a Controller nobody waits who could be let in, unless there is an outage: every method
 // that makes room sees to that before it unlocks.
 
-// letsIn reports whether a request that comes now gets in without any look at those who wait.
+// letsIn reports whether a request that comes now gets in without any look at those who wait: nobody does, or none of
+// them could keep a place in its pools. Whoever waits in its own line does not fit, nor does it then.
 func (c *Controller) letsIn(l *line) bool {
-	return !c.outage.on && l.first == nil && (len(c.heads) == 0 || !l.shares()) && l.fits()
+	return !c.outage.on && (len(c.heads) == 0 || !l.shares()) && l.fits()
 }
 
 // admit takes a place in each pool of a line's chain.

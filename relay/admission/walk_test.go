@@ -108,6 +108,9 @@ func TestLeavingMakesRoomForTheYounger(t *testing.T) {
 		if _, ok := w.c.TryAcquire(capC); ok {
 			t.Error("TryAcquire got a place that is kept for another")
 		}
+		if got := w.c.Pools()[capC].Queued; got != 1 {
+			t.Errorf("after TryAcquire %d wait, want 1", got)
+		}
 		w.cancel["a"]()
 		w.want("c")
 		w.wantErr("a", context.Canceled)
@@ -128,6 +131,49 @@ func TestCauseOfAContextReachesTheCaller(t *testing.T) {
 		}
 		if _, err := c.Acquire(ctx, capA); err != cause {
 			t.Errorf("Acquire with an ended context = %v, want %v", err, cause)
+		}
+	})
+}
+
+func TestEndedContextTakesNoPlace(t *testing.T) {
+	c := admission.New(poolsOf(map[string]bounds{capA: {}, "all": {}}))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Acquire(ctx, capA); !errors.Is(err, context.Canceled) {
+		t.Errorf("Acquire = %v, want %v", err, context.Canceled)
+	}
+	if got := c.Pools()[capA].Active; got != 0 {
+		t.Errorf("%d active, want none", got)
+	}
+}
+
+// Whoever gives up in the moment in which it is let in has a permit or an error, and no place without a permit.
+func TestGivingUpWhenLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := admission.New(poolsOf(map[string]bounds{capA: {n: 1}, "all": {}}))
+		failed := 0
+		for range 100 {
+			p, _ := c.TryAcquire(capA)
+			ctx, cancel := context.WithCancel(t.Context())
+			got := make(chan *admission.Permit)
+			go func() {
+				p, _ := c.Acquire(ctx, capA)
+				got <- p
+			}()
+			synctest.Wait()
+			p.Release()
+			cancel()
+			if p := <-got; p != nil {
+				p.Release()
+			} else {
+				failed++
+			}
+			if n := c.Pools()[capA].Active; n != 0 {
+				t.Fatalf("%d active, want none", n)
+			}
+		}
+		if failed == 0 || failed == 100 {
+			t.Errorf("%d of 100 failed, want some", failed)
 		}
 	})
 }

@@ -94,6 +94,8 @@ func TestChangesOfAnInventory(t *testing.T) {
 	s.Caps = s.Caps[1:]
 	v.Records[2].Stats.Pools["all"] = s
 	follow(t, &f, v, admission)
+	v.Records[1].Stats.Running = false
+	follow(t, &f, v, admission)
 	v.Records[0].Stats = &manifest.RuntimeStats{}
 	follow(t, &f, v, admission)
 	v.Records[0].Stats = nil
@@ -119,6 +121,21 @@ func TestCapsThatMove(t *testing.T) {
 	follow(t, &f, v, manifest.Change{Caps: true, Admission: true})
 	v.Records[0].Groups, v.Records[1].Groups = nil, v.Records[0].Groups
 	follow(t, &f, v, manifest.Change{Admission: true})
+}
+
+// A record that can no longer be used takes its caps along, also where the text of its caps stays.
+func TestRecordThatFails(t *testing.T) {
+	var f manifest.Follower
+	for i, doc := range []string{
+		inventory(record("x", groups("cap:a")), record("y", groups("cap:b"))),
+		inventory(record("x", groups("cap:a")), record("y", groups("cap:b")+failed)),
+		inventory(record("x", groups("cap:a")), record("y", groups("cap:b"))),
+	} {
+		v, change, err := f.Read([]byte(doc))
+		if want := []string{"cap:a cap:b", "cap:a"}[i%2]; err != nil || capTexts(v.Caps) != want || !change.Caps {
+			t.Errorf("caps %s, change %+v, %v, want %s", capTexts(v.Caps), change, err, want)
+		}
+	}
 }
 
 // A text that is no inventory changes nothing: the next one is compared with the last good one.
@@ -188,7 +205,7 @@ func TestFollowerLooksAtWhatFollows(t *testing.T) {
 
 func TestFollowerKeepsNoText(t *testing.T) {
 	var f manifest.Follower
-	text := []byte(inventory(record("x", groups("cap:a")+`,"more":{"a":1}`)))
+	text := []byte(`{"host_protocol_stats":{"a":[1]},"installed_cartridges":[` + record("x", groups("cap:a")+`,"more":{"a":1}`) + `]}`)
 	want := parse(t, string(text))
 	got, _, err := f.Read(text)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestAdmissionPools(t *testing.T) {
 		"running":           {running(`{"all":` + pool + `,"cap:a":` + pool + `}`), manifest.Pools{"all": {}, "cap:a": {}}},
 		"running, no pools": {running(`{}`), manifest.Pools{}},
 		"never started":     {cold(`{}`), manifest.Pools{"all": one, "cap:a": {}, "cap:b": {}}},
-		"stopped": {cold(`{"all":{"declared":7,"configured":7,"available":9,"active":0,"queued":0},"gpu":` + gpu + `,"cap:a":` + gpu + `}`),
+		"stopped": {cold(`{"all":{"declared":7,"configured":7,"available":9,"active":0,"queued":0,"caps":["cap:b"]},"gpu":` + gpu + `,"cap:a":` + gpu + `}`),
 			manifest.Pools{
 				"all":   {Declared: 7, Configured: 1, Caps: []string{"cap:a", "cap:b"}},
 				"gpu":   {Declared: 2, Configured: 2, Available: ptr(3), Active: 1, Caps: []string{"cap:a"}},
