@@ -24,3 +24,22 @@ func TestLinesOfFormerCaps(t *testing.T) {
 		}
 	}
 }
+
+// A place that is given to somebody who has just gone is given back.
+func TestAbandonedPlace(t *testing.T) {
+	const name = "cap:a"
+	c := New(manifest.Pools{name: {Configured: 1}, manifest.PoolAll: {}})
+	p, _ := c.TryAcquire(name)
+	_, w, err := c.enter(name)
+	if w == nil || err != nil {
+		t.Fatal("let in, or not in line: ", err)
+	}
+	p.Release()
+	if w.permit == nil {
+		t.Fatal("not let in")
+	}
+	c.abandon(w)
+	if got := c.Pools()[name].Active; got != 0 {
+		t.Errorf("%d active, want none", got)
+	}
+}

@@ -151,8 +151,7 @@ func TestEndedContextTakesNoPlace(t *testing.T) {
 func TestGivingUpWhenLetIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := admission.New(poolsOf(map[string]bounds{capA: {n: 1}, "all": {}}))
-		failed := 0
-		for range 100 {
+		for i := range 100 {
 			p, _ := c.TryAcquire(capA)
 			ctx, cancel := context.WithCancel(t.Context())
 			got := make(chan *admission.Permit)
@@ -161,19 +160,17 @@ func TestGivingUpWhenLetIn(t *testing.T) {
 				got <- p
 			}()
 			synctest.Wait()
+			if i%2 == 0 {
+				cancel()
+			}
 			p.Release()
 			cancel()
 			if p := <-got; p != nil {
 				p.Release()
-			} else {
-				failed++
 			}
 			if n := c.Pools()[capA].Active; n != 0 {
 				t.Fatalf("%d active, want none", n)
 			}
-		}
-		if failed == 0 || failed == 100 {
-			t.Errorf("%d of 100 failed, want some", failed)
 		}
 	})
 }
