@@ -17,6 +17,7 @@ type routes struct {
 	offered    []string // the texts of the caps, sorted, each once
 	healthy    int      // masters
 	masters    int
+	closed     bool // the switch is
 }
 
 // An entry is a cap of the table, and who serves it.
@@ -91,7 +92,10 @@ func (rt *routes) list(m *master) {
 // find returns who serves a request for a cap: the master that lists a cartridge, if one is named, or the best by
 // cap.
 func (rt *routes) find(cap, preferred, named string) (entry, error) {
-	if named != "" {
+	switch {
+	case rt.closed:
+		return entry{}, errClosed
+	case named != "":
 		return rt.findCartridge(named, cap)
 	}
 	place, ok := rt.index.Find(cap, preferred)
@@ -137,7 +141,9 @@ func (rt *routes) findPeer(f *frame.Frame) (*link, bool) {
 
 // rebuild makes the table anew and wakes who watches. mu is held.
 func (s *Switch) rebuild() {
-	s.routes.Store(newRoutes(s.masters))
+	rt := newRoutes(s.masters)
+	rt.closed = s.closed
+	s.routes.Store(rt)
 	s.wake()
 }
 
