@@ -29,7 +29,9 @@ func (r *Record) AdmissionPools() Pools {
 	all.Configured, all.Available, all.Caps = 1, nil, nil
 	for _, c := range capSet(nil, []Record{{Groups: r.Groups}}) {
 		name := c.String()
-		p[name] = p[name]
+		if _, own := p[name]; !own {
+			p[name] = PoolState{}
+		}
 		all.Caps = append(all.Caps, name)
 	}
 	p[PoolAll] = all
