@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/outbox"
@@ -45,6 +46,9 @@ func TestALinkThatDiesAtEveryByte(t *testing.T) {
 		if !errors.Is(err, io.ErrUnexpectedEOF) || frame.KindOf(err) != frame.ErrIO {
 			t.Fatalf("cut after %d bytes: Failed(%v)", cut, err)
 		}
+		if _, closed := link.taken(); !closed {
+			t.Fatalf("cut after %d bytes: the link is open", cut)
+		}
 		for name, got := range map[string]error{
 			"Send": o.Send(log(rid, 1)), "Room": o.Room(t.Context()), "Finish": o.Finish(t.Context()),
 		} {
@@ -58,6 +62,32 @@ func TestALinkThatDiesAtEveryByte(t *testing.T) {
 		got, closedOnce := link.taken()
 		if !bytes.Equal(got, whole.Bytes()[:cut]) || !closedOnce || len(failed) > 0 || o.Queued() != 0 {
 			t.Fatalf("cut after %d bytes: the link took % x, closed once: %v, %d failures more", cut, got, closedOnce, len(failed))
+		}
+	}
+}
+
+// What is queued behind the bytes that a link did not take is not written to it.
+func TestALinkThatDiedIsLeftAlone(t *testing.T) {
+	for _, quick := range []bool{true, false} {
+		failed := make(chan error, 1)
+		o := outbox.New(nil, &outbox.Options{Corked: true, Failed: func(err error) { failed <- err }})
+		for range 4 {
+			if err := o.Send(log(frame.Number(1), 300_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link := newMoodyLink(1, 10)
+		if quick {
+			o.Uncork(link)
+		} else {
+			o.Uncork(struct{ io.WriteCloser }{link})
+		}
+		<-failed
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+		if link.late > 0 {
+			t.Errorf("%d writes to a link that had died", link.late)
 		}
 	}
 }
@@ -143,6 +173,23 @@ func TestFinishWritesAllToABlockedLink(t *testing.T) {
 		}
 		if size < queued-size/60_000*100 {
 			t.Errorf("%d bytes arrived of %d that waited", size, queued)
+		}
+	})
+}
+
+func TestNothingIsTakenWhileFinishWaits(t *testing.T) {
+	inMemory(t, func(t *testing.T, near, _ relaytest.Conn) {
+		o := outbox.New(near, nil)
+		fill(t, o)
+		finished := make(chan error)
+		go func() { finished <- o.Finish(context.Background()) }()
+		synctest.Wait()
+		if err := o.Send(log(frame.Number(1), 1)); err != outbox.ErrClosed {
+			t.Errorf("Send = %v, want %v", err, outbox.ErrClosed)
+		}
+		o.Close()
+		if err := <-finished; err != outbox.ErrClosed {
+			t.Errorf("Finish = %v, want %v", err, outbox.ErrClosed)
 		}
 	})
 }

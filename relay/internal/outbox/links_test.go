@@ -19,6 +19,8 @@ type moodyLink struct {
 	got    bytes.Buffer
 	cut    int // bytes; negative for a link that lives
 	closed int // how often
+	died   bool
+	late   int // writes after it died
 }
 
 func newMoodyLink(seed uint64, cut int) *moodyLink {
@@ -38,10 +40,14 @@ func (l *moodyLink) Write(p []byte) (int, error) {
 }
 
 func (l *moodyLink) take(p []byte) (int, error) {
+	if l.died {
+		l.late++
+	}
 	if l.closed > 0 {
 		return 0, io.ErrClosedPipe
 	}
 	if l.cut >= 0 && len(p) > l.cut-l.got.Len() {
+		l.died = true
 		n, _ := l.got.Write(p[:l.cut-l.got.Len()])
 		return n, io.ErrUnexpectedEOF
 	}

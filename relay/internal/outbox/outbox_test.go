@@ -1,9 +1,11 @@
 package outbox_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/outbox"
@@ -195,15 +197,41 @@ func TestACorkedOutboxHoldsEverything(t *testing.T) {
 		if !o.Full() || o.Queued() < 200_000 {
 			t.Errorf("Full = %v, Queued = %d", o.Full(), o.Queued())
 		}
-		finished := make(chan error)
-		go func() { finished <- o.Finish(t.Context()) }()
 		go o.Uncork(near)
-		frames := readAll(t, far)
-		if err := <-finished; err != nil {
+		in := frame.NewReader(far, nil)
+		for want := range uint64(10) {
+			f, err := in.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Seq != want || len(f.Payload) != 20_000 {
+				t.Errorf("Next = number %d, %d bytes, want number %d", f.Seq, len(f.Payload), want)
+			}
+		}
+		if err := o.Close(); err != nil {
 			t.Error(err)
 		}
-		if len(frames) != 10 || frames[9].Seq != 9 {
-			t.Errorf("%d frames", len(frames))
+	})
+}
+
+func TestFinishWaitsForUncork(t *testing.T) {
+	inMemory(t, func(t *testing.T, near, far relaytest.Conn) {
+		o := outbox.New(nil, &outbox.Options{Corked: true})
+		if err := o.Send(log(frame.Number(1), 20_000)); err != nil {
+			t.Fatal(err)
+		}
+		finished := make(chan error, 1)
+		go func() { finished <- o.Finish(context.Background()) }()
+		synctest.Wait()
+		if len(finished) > 0 {
+			t.Fatalf("Finish = %v before Uncork", <-finished)
+		}
+		go o.Uncork(near)
+		if n := len(readAll(t, far)); n != 1 {
+			t.Errorf("%d frames, want 1", n)
+		}
+		if err := <-finished; err != nil {
+			t.Errorf("Finish = %v", err)
 		}
 	})
 }

@@ -75,10 +75,9 @@ func (l *rawLink) do(p []byte, f func(fd uintptr) bool) error {
 	return ioError(err)
 }
 
-// attempt writes until the descriptor takes no more. It never waits.
+// attempt writes once: a descriptor that takes a part of it takes no more now.
 func (l *rawLink) attempt(fd uintptr) bool {
-	for len(l.p) > 0 && l.step(fd) > 0 {
-	}
+	l.step(fd)
 	return true
 }
 
@@ -94,7 +93,7 @@ func (l *rawLink) persist(fd uintptr) bool {
 	return true
 }
 
-// step writes once and returns how much that was: 0 when the descriptor takes no more, or with
+// step writes once and returns how much that was: 0 when the descriptor takes nothing, or with
 // l.err.
 func (l *rawLink) step(fd uintptr) int {
 	for {
