@@ -51,7 +51,7 @@ vet:
 unit: build
 	@COSIM_CAPDAG_PYTHON=$(CURDIR)/build/capdag/bin/python COSIM_CAPDAG_V4_PYTHON=$(CURDIR)/build/capdag-v4/bin/python \
 		GOWORK=off scripts/each "$(MODULES)" $(GO) test -race ./...
-	@GOWORK=off scripts/each relay $(GO) test -tags framepoison ./frame ./flow ./bridge ./relaytest
+	@GOWORK=off scripts/each relay $(GO) test -tags framepoison ./frame ./flow ./bridge ./relaytest ./internal/inbox ./internal/outbox
 
 e2e: build
 	@scripts/demo
