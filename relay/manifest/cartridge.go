@@ -21,11 +21,10 @@ type Cartridge struct {
 
 // Install returns the identity of the cartridge, without a hash.
 func (c *Cartridge) Install() Install {
-	channel := c.Channel
-	if channel == "" {
-		channel = ChannelRelease
+	return Install{
+		Registry: c.Registry, HasRegistry: c.HasRegistry,
+		Channel: orRelease(c.Channel), ID: c.Name, Version: c.Version,
 	}
-	return Install{Registry: c.Registry, HasRegistry: c.HasRegistry, Channel: channel, ID: c.Name, Version: c.Version}
 }
 
 // Caps returns the caps of the groups, each canonical text once, in the place where it came first.

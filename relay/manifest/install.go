@@ -9,7 +9,7 @@ import (
 type Install struct {
 	Registry    string // where it was published; "" without HasRegistry
 	HasRegistry bool   // false for what was built locally
-	Channel     string // ChannelRelease or ChannelNightly
+	Channel     string // ChannelRelease or ChannelNightly; "" is written as ChannelRelease
 	ID          string
 	Version     string
 	SHA256      string // hex; "" when it could not be computed
@@ -38,6 +38,13 @@ func (i Install) Compare(other Install) int {
 // registry or hash alone read the same.
 func (i Install) String() string { return i.ID + " " + i.Version + " (" + i.Channel + ")" }
 
+func orRelease(channel string) string {
+	if channel == "" {
+		return ChannelRelease
+	}
+	return channel
+}
+
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -50,7 +57,7 @@ func compareBool(a, b bool) int {
 
 func (i Install) appendMembers(o *object) {
 	o.nullable("registry_url", i.Registry, i.HasRegistry)
-	o.text("channel", i.Channel)
+	o.text("channel", orRelease(i.Channel))
 	o.text("id", i.ID)
 	o.text("version", i.Version)
 	o.text("sha256", i.SHA256)

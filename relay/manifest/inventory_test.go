@@ -189,7 +189,7 @@ func TestIdentityIsAnnounced(t *testing.T) {
 func TestHostAnnouncesBothForms(t *testing.T) {
 	good, bad := mustCap(t, "cap:effect=none"), mustCap(t, "cap:lost")
 	records := []manifest.Record{
-		{Install: manifest.Install{Channel: "release", ID: "good"}, Groups: []manifest.CapGroup{{Name: "g", Caps: []manifest.Cap{good}}}, Stats: &manifest.RuntimeStats{}},
+		{Install: manifest.Install{ID: "good"}, Groups: []manifest.CapGroup{{Name: "g", Caps: []manifest.Cap{good}}}, Stats: &manifest.RuntimeStats{}},
 		{Install: manifest.Install{Channel: "release", ID: "bad"}, Groups: []manifest.CapGroup{{Name: "g", Caps: []manifest.Cap{bad}}},
 			AttachmentError: &manifest.AttachmentError{Kind: manifest.HandshakeFailed}},
 	}
@@ -207,6 +207,9 @@ func TestHostAnnouncesBothForms(t *testing.T) {
 	}
 	if err := again.Check(false); err != nil {
 		t.Error(err)
+	}
+	if got := again.Records[0].Install.Channel; got != manifest.ChannelRelease {
+		t.Errorf("channel %q", got)
 	}
 	if got := string(manifest.NewInventory(nil, nil).AppendJSON(nil)); got != `{"caps":[],"installed_cartridges":[]}` {
 		t.Errorf("nothing to offer: %s", got)
