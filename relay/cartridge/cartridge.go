@@ -85,7 +85,11 @@ func New(name, version string, o *Options) *Cartridge {
 	if c.o.Logger == nil {
 		c.o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.Handle(caps.Identity, "Identity", echo)
+	identity, err := manifest.NewCap(caps.Identity, "Identity")
+	if err != nil {
+		panic("cartridge: " + err.Error())
+	}
+	c.handlers = []handler{{identity, caps.Identity, echo}}
 	return c
 }
 
@@ -114,9 +118,18 @@ func (c *Cartridge) Handle(urn, title string, h Handler) {
 	c.HandleCap(described, h)
 }
 
-// HandleCap is Handle for a cap of which there is more to say.
+// HandleCap is Handle for a cap of which there is more to say. What is said of [caps.Identity] is said of the handler that
+// is there, which stays when h is nil.
 func (c *Cartridge) HandleCap(described manifest.Cap, h Handler) {
-	if described.URN == nil || h == nil {
+	identity := described.URN != nil && described.URN.String() == caps.Identity
+	switch {
+	case identity:
+		c.handlers[0].cap = described
+		if h != nil {
+			c.handlers[0].serve = h
+		}
+		return
+	case described.URN == nil || h == nil:
 		c.fail(errors.New("a cap without a URN or without a handler"))
 		return
 	}

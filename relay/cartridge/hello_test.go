@@ -104,7 +104,6 @@ func TestCartridgeThatMakesNoSense(t *testing.T) {
 		"a cap twice": func() *cartridge.Cartridge {
 			return with(hashCap, "Hash", `cap:in="media:";hash;out="media:enc=utf-8"`)
 		},
-		"identity again":   func() *cartridge.Cartridge { return with(echoCap, "Echo") },
 		"no name":          func() *cartridge.Cartridge { return cartridge.New("", "1", nil) },
 		"an unknown pool":  func() *cartridge.Cartridge { return pooled("gpu") },
 		"a pool named all": func() *cartridge.Cartridge { return pooled(manifest.PoolAll) },

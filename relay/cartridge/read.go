@@ -175,8 +175,8 @@ func (s *session) begin(f *frame.Frame) {
 		p.loop = r
 	}
 	s.mu.Unlock()
-	permit, _ := s.pools.TryAcquire(h.name)
-	s.spawn(func() { r.run(permit) })
+	place := s.pools.Enter(h.name)
+	s.spawn(func() { r.run(place) })
 }
 
 // handler returns who serves a REQ, or why nobody does.

@@ -18,7 +18,7 @@ import (
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
-const testCap = `cap:in="media:";out="media:";test`
+const testCap = "cap:test"
 
 // served serves one handler for testCap, with credit for some CHUNKs.
 func served(t *testing.T, credit uint64, h cartridge.Handler) *script {
@@ -125,11 +125,7 @@ func TestRequestsThatNobodyServes(t *testing.T) {
 		{"NO_HANDLER", frame.AttributionEnvironment, func(f *frame.Frame) { f.Cap = []byte("no cap at all") }},
 		{"PROTOCOL_ERROR", frame.AttributionInternal, func(f *frame.Frame) { f.Payload = []byte("x") }},
 	} {
-		nextXID++
-		r := &flowing{script: s, id: frame.NewUUID(), xid: frame.Number(nextXID), chunks: map[string]uint64{}}
-		f := frame.NewReq(r.id, []byte(testCap))
-		test.do(&f)
-		r.sendAs(&f)
+		r := s.begin(testCap, test.do)
 		r.wantErr(test.code, test.class)
 		r.arg("arg0", bstr("late"))
 		r.endBody()
@@ -233,18 +229,16 @@ func TestRequestTellsWhatCame(t *testing.T) {
 		}
 		return nil
 	})
-	nextXID++
-	r := &flowing{script: s, id: frame.NewUUID(), xid: frame.Number(nextXID), chunks: map[string]uint64{}}
-	f := frame.NewReq(r.id, []byte(testCap))
-	f.ContentType = []byte("text/plain")
 	var b frame.MetaBuilder
-	b.Text("lang", "en")
-	f.Meta, _ = b.Meta()
-	r.sendAs(&f)
+	r := s.begin(testCap, func(f *frame.Frame) {
+		f.ContentType = []byte("text/plain")
+		b.Text("lang", "en")
+		f.Meta, _ = b.Meta()
+	})
 	require.Equal(t, r.id.String()+" "+testCap+" text/plain en", <-seen)
 	b.Reset()
 	b.Text("title", "cat")
-	f = frame.NewStreamStart(r.id, []byte("arg0"), []byte("media:image"))
+	f := frame.NewStreamStart(r.id, []byte("arg0"), []byte("media:image"))
 	f.Meta, _ = b.Meta()
 	f.Unbounded = frame.Some(true)
 	r.sendAs(&f)

@@ -21,17 +21,23 @@ const maxMessage = 64 << 10
 var errGoexit = errors.New("the handler ended its goroutine without returning")
 
 // run waits until the request is admitted, serves it and ends it.
-func (r *Request) run(permit *admission.Permit) {
-	if permit == nil {
-		var err error
+func (r *Request) run(place admission.Place) {
+	if place.Waits() {
 		r.log("queued", frame.AttributionResource, "waiting for a place among the requests that are served")
-		if permit, err = r.session.pools.Acquire(r.ctx, r.handler.name); err != nil {
-			r.finish(err)
-			return
-		}
+	}
+	permit, err := place.Wait(r.ctx)
+	if err == nil && r.ctx.Err() != nil {
+		permit.Release()
+		err = context.Cause(r.ctx)
+	}
+	if err != nil {
+		r.finish(err)
+		return
+	}
+	if place.Waits() {
 		r.log("dequeued", frame.AttributionResource, "served now")
 	}
-	err := errGoexit
+	err = errGoexit
 	defer func() {
 		if v := recover(); v != nil {
 			err = r.panicked(v)

@@ -112,9 +112,16 @@ var nextXID uint64 = 100
 // req sends a REQ.
 func (s *script) req(cap string) *flowing {
 	s.t.Helper()
+	return s.begin(cap, func(*frame.Frame) {})
+}
+
+// begin sends a REQ that is changed before.
+func (s *script) begin(cap string, change func(*frame.Frame)) *flowing {
+	s.t.Helper()
 	nextXID++
 	r := &flowing{script: s, id: frame.NewUUID(), xid: frame.Number(nextXID), chunks: map[string]uint64{}}
 	f := frame.NewReq(r.id, []byte(cap))
+	change(&f)
 	r.sendAs(&f)
 	return r
 }
