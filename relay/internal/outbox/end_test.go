@@ -92,6 +92,40 @@ func TestALinkThatDiedIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A lyingLink says something of what it was given.
+type lyingLink struct {
+	discard
+	n func(p []byte) int
+}
+
+func (l lyingLink) Write(p []byte) (int, error)    { return l.n(p), nil }
+func (l lyingLink) TryWrite(p []byte) (int, error) { return l.n(p), nil }
+
+func TestALinkThatBreaksTheRulesOfWriters(t *testing.T) {
+	for name, l := range map[string]lyingLink{
+		"more than there was": {n: func(p []byte) int { return len(p) + 1 }},
+		"less than none":      {n: func([]byte) int { return -1 }},
+		"less without error":  {n: func(p []byte) int { return len(p) - 1 }},
+	} {
+		links := []io.WriteCloser{struct{ io.WriteCloser }{l}, l}
+		if name == "less without error" {
+			links = links[:1] // with TryWrite it means that the rest has to wait
+		}
+		for _, link := range links {
+			failed := make(chan error, 1)
+			o := outbox.New(link, &outbox.Options{Failed: func(err error) { failed <- err }})
+			if err := o.Send(log(frame.Number(1), 10)); err != nil {
+				t.Fatal(err)
+			}
+			o.Flush()
+			if err := <-failed; frame.KindOf(err) != frame.ErrIO {
+				t.Errorf("%s: Failed(%v)", name, err)
+			}
+			o.Close()
+		}
+	}
+}
+
 func TestAFarEndThatClosesFailsTheOutbox(t *testing.T) {
 	overEach(t, func(t *testing.T, near, far relaytest.Conn) {
 		failed := make(chan error, 2)

@@ -60,6 +60,9 @@ func (l *plainLink) try(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := l.quick.TryWrite(p)
+	if n < 0 || n > len(p) {
+		return 0, ioError(errWriteCount)
+	}
 	return n, ioError(err)
 }
 
