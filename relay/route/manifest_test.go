@@ -68,3 +68,12 @@ func recordsOf(records ...record) string {
 	}
 	return string(text)
 }
+
+// jsonOf returns a manifest of records that are made already.
+func jsonOf(records ...map[string]any) string {
+	text, err := json.Marshal(map[string]any{"installed_cartridges": records})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
