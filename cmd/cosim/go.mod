@@ -10,6 +10,7 @@ require (
 	github.com/cosim-go/cosim/runtime v0.0.0
 	github.com/cosim-go/cosim/topology v0.0.0
 	github.com/creack/pty v1.1.24
+	github.com/fxamacker/cbor/v2 v2.9.2
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
@@ -19,7 +20,6 @@ require (
 )
 
 require (
-	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/x448/float16 v0.8.4 // indirect

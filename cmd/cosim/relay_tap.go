@@ -58,7 +58,7 @@ usage, 3 the tap cannot listen, 4 it cannot go on, 130, 143 and 129 ended by tha
 const outputPatience = time.Second
 
 func (c *cli) tap(listen, connect string, full bool) error {
-	ctx, release := untilSignal()
+	ctx, release := untilSignal(unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer release()
 	t, err := tap.New(listen, connect, c.tapReport(full), func(text string) {
 		fmt.Fprintln(c.stderr, "cosim: "+text)
@@ -121,12 +121,12 @@ type signalError struct{ signal unix.Signal }
 
 func (e *signalError) Error() string { return unix.SignalName(e.signal) }
 
-// untilSignal returns a context that ends with the first SIGINT, SIGTERM or SIGHUP; the second
-// ends the process. A reader of the output that goes does not: what was made is removed first.
-func untilSignal() (ctx context.Context, release func()) {
+// untilSignal returns a context that ends with the first of some signals; the second ends the
+// process. A reader of the output that goes does not: what was made is removed first.
+func untilSignal(ends ...os.Signal) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	signal.Notify(signals, ends...)
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, unix.SIGPIPE)
 	go func() {

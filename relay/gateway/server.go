@@ -187,6 +187,6 @@ func (s *server) take(ctx context.Context, conn net.Conn) {
 // status returns how the switch is, as JSON.
 func (s *server) status() ([]byte, error) {
 	status := s.engine.status()
-	status.Callers = len(s.callers)
+	status.Version, status.Callers = 1, len(s.callers)
 	return json.Marshal(status)
 }

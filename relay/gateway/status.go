@@ -19,6 +19,7 @@ const statusMedia = "media:json"
 
 // A Status is how a switch is, and what it carries.
 type Status struct {
+	Version      int                  `json:"version"`   // of this form: 1
 	Ready        bool                 `json:"ready"`     // as many hosts are there as are expected, each of them healthy
 	Callers      int                  `json:"callers"`   // connections that are no hosts'
 	Masters      []route.MasterHealth `json:"masters"`   // in the order of their indices

@@ -1,0 +1,125 @@
+package response
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cosim-go/cosim/relay/call"
+)
+
+// Streams writes the streams of a response, each to a place of its own. It is not safe for concurrent use.
+type Streams struct {
+	place func(n int, s *call.Stream) (io.WriteCloser, error)
+	count int
+	open  map[*call.Stream]io.WriteCloser
+}
+
+// A SeveralError says that a response has more streams than there are places.
+type SeveralError struct{ Stream string }
+
+// Error names the stream for which there is no place.
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("the response has another stream, %q", e.Stream)
+}
+
+// A PlaceError says that a place for a stream cannot be made or written to.
+type PlaceError struct{ Err error }
+
+// Error says what is wrong.
+func (e *PlaceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *PlaceError) Unwrap() error { return e.Err }
+
+// To returns Streams that write a response of one stream to w.
+func To(w io.Writer) *Streams {
+	return &Streams{place: only(func() (io.WriteCloser, error) { return unclosed{w}, nil })}
+}
+
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// ToFile returns Streams that write a response of one stream to a file, which is made, or emptied, when the stream begins.
+func ToFile(path string) *Streams {
+	return &Streams{place: only(func() (io.WriteCloser, error) { return os.Create(path) })}
+}
+
+func only(open func() (io.WriteCloser, error)) func(int, *call.Stream) (io.WriteCloser, error) {
+	return func(n int, s *call.Stream) (io.WriteCloser, error) {
+		if n > 1 {
+			return nil, &SeveralError{s.ID}
+		}
+		return open()
+	}
+}
+
+// ToDirectory returns Streams that write each stream to a file in a directory, which has to be there. Its name is the
+// number of the stream, in the order in which they begin, and its id, as far as that is fit for a name: 1-out.
+func ToDirectory(path string) *Streams {
+	return &Streams{place: func(n int, s *call.Stream) (io.WriteCloser, error) {
+		return os.Create(filepath.Join(path, fileName(n, s.ID)))
+	}}
+}
+
+// maxName is how many characters of a stream's id its file is named by.
+const maxName = 60
+
+func fileName(n int, id string) string {
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, id)
+	return fmt.Sprintf("%d-%s", n, safe[:min(len(safe), maxName)])
+}
+
+// Event takes an event of the response. What belongs to no stream is passed over.
+func (s *Streams) Event(e *call.Event) error {
+	switch e.Kind {
+	case call.EventStart:
+		s.count++
+		w, err := s.place(s.count, e.Stream)
+		if err != nil {
+			return placeError(err)
+		}
+		if s.open == nil {
+			s.open = map[*call.Stream]io.WriteCloser{}
+		}
+		s.open[e.Stream] = w
+	case call.EventData:
+		_, err := s.open[e.Stream].Write(e.Data)
+		return placeError(err)
+	case call.EventItem:
+		_, err := s.open[e.Stream].Write(itemBytes(e.Item.CBOR))
+		return placeError(err)
+	case call.EventEnd:
+		w := s.open[e.Stream]
+		delete(s.open, e.Stream)
+		return placeError(w.Close())
+	}
+	return nil
+}
+
+func placeError(err error) error {
+	var several *SeveralError
+	if err == nil || errors.As(err, &several) {
+		return err
+	}
+	return &PlaceError{err}
+}
+
+// Close closes the files of streams that have not ended.
+func (s *Streams) Close() error {
+	var all []error
+	for _, w := range s.open {
+		all = append(all, w.Close())
+	}
+	s.open = nil
+	return errors.Join(all...)
+}
