@@ -316,3 +316,18 @@ func FuzzAppendRestamped(f *testing.F) {
 		expectRestamped(t, body, seq, restampIDs()[xid%4])
 	})
 }
+
+// BenchmarkRestamp measures a frame with another number, x/memcpy beside copying it.
+func BenchmarkRestamp(b *testing.B) {
+	for _, c := range benchSizes {
+		b.Run(c.name, func(b *testing.B) {
+			f := chunk(c.size)
+			body, head := encoded(b, &f), f.Head()
+			buf, copied := make([]byte, 0, len(body)+64), make([]byte, len(body))
+			restamp := func() { buf, _ = frame.AppendRestamped(buf[:0], body, &head, 300, sampleXID) }
+			measure(b, len(body), restamp, func() {
+				b.ReportMetric(ratio(batch(restamp), batch(func() { copy(copied, body) })), "x/memcpy")
+			})
+		})
+	}
+}

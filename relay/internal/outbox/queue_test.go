@@ -80,3 +80,29 @@ func TestAFrameThatIsNotNumberedGoesOnByteForByte(t *testing.T) {
 		t.Errorf("Next = %+v, %v", f, err)
 	}
 }
+
+// The room that was made for a frame which cannot be written keeps nobody from being written.
+func TestAFrameThatCannotBeWrittenLeavesNoGap(t *testing.T) {
+	link := newMoodyLink(1, -1)
+	o := outbox.New(nil, &outbox.Options{Corked: true})
+	bad := log(frame.Number(1), 50_000)
+	bad.ContentType = []byte{0xff}
+	for range 3 {
+		if err := o.Send(log(frame.Number(1), 85_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Send(bad); frame.KindOf(err) != frame.ErrEncode {
+		t.Fatalf("Send = %v", err)
+	}
+	if err := o.Send(log(frame.Number(1), 300_000)); err != nil {
+		t.Fatal(err)
+	}
+	o.Uncork(link)
+	if err := o.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if frames := readAll(t, &link.got); len(frames) != 4 || len(frames[3].Payload) != 300_000 {
+		t.Errorf("%d frames arrived, want 4", len(frames))
+	}
+}
