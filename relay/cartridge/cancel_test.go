@@ -179,10 +179,11 @@ func TestQueue(t *testing.T) {
 
 // What comes for a request after its CANCEL is counted.
 func TestBodyAfterCancel(t *testing.T) {
-	release := make(chan struct{})
-	s := served(t, 32, func(context.Context, *cartridge.Request) error { <-release; return nil })
+	begun, release := make(chan struct{}), make(chan struct{})
+	s := served(t, 32, func(context.Context, *cartridge.Request) error { close(begun); <-release; return nil })
 	r := s.req(testCap)
 	r.begin("arg0")
+	<-begun
 	r.cancel(byUser)
 	r.chunk("arg0", bstr("x"))
 	require.Equal(t, uint64(1), s.silent().Drops.Or(99))

@@ -80,7 +80,11 @@ func (r *Request) finish(err error) {
 	s.mu.Lock()
 	r.mu.Lock()
 	e := r.failure
-	if e == nil && err != nil {
+	switch {
+	case e != nil:
+	case s.life.Err() != nil: // whatever the handler made of it
+		e = errHostGone.Terminal()
+	case err != nil:
 		e = errorOf(err)
 	}
 	r.ended = true
