@@ -109,10 +109,10 @@ func (s *scanner) peek() (major byte, n uint64, open, ok bool) {
 }
 
 // plain finds the places in a body whose entries are as every implementation writes them: with
-// keys that ascend, in one byte, and a definite length.
+// keys that ascend, in one byte, and a definite length in the map's first byte.
 func (p *restamp) plain(b []byte) bool {
-	if len(b) == 0 || b[0]&cbor.Mask != cbor.Map || b[0]&^cbor.Mask >= 22 {
-		return false // with two entries more the head would be longer
+	if len(b) == 0 || b[0]&cbor.Mask != cbor.Map || b[0]&^cbor.Mask >= 24 {
+		return false
 	}
 	left := int(b[0] &^ cbor.Mask)
 	*p = restamp{entries: 1, count: uint64(left)}

@@ -182,7 +182,6 @@ func (b *Inbox) Drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue.drop()
-	b.held = 0
 	if !b.closed {
 		b.closed, b.reason = true, ErrClosed
 	}

@@ -106,9 +106,12 @@ func TestABorrowedFrameStays(t *testing.T) {
 		if i == 2 {
 			b.Drop()
 			other.Drop()
-			for j := range uint64(40) {
-				if err := inbox.New(0).Put(body(t, chunk(j, 1000))); err != nil {
-					t.Fatal(err)
+			for range 400 { // take all buffers that are free
+				taker := inbox.New(0)
+				for j := range uint64(3) {
+					if err := taker.Put(body(t, chunk(90+j, 1000))); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 		}
@@ -119,6 +122,7 @@ func TestABorrowedFrameStays(t *testing.T) {
 func TestNextWaitsForAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inbox.New(0)
+		start := time.Now()
 		for i := range uint64(100) {
 			time.AfterFunc(time.Duration(i+1)*time.Second, func() {
 				if err := b.Put(body(t, chunk(i, 10))); err != nil {
@@ -130,6 +134,9 @@ func TestNextWaitsForAFrame(t *testing.T) {
 		for i := range uint64(100) {
 			f, err := b.Next(t.Context())
 			expect(t, f, err, i, 10)
+			if passed, want := time.Since(start), time.Duration(i+1)*time.Second; passed != want {
+				t.Fatalf("chunk %d came after %v, want %v", i, passed, want)
+			}
 		}
 		if f, err := b.Next(t.Context()); err != io.EOF || f != nil {
 			t.Errorf("Next = %v, %v, want %v", f, err, io.EOF)

@@ -88,7 +88,6 @@ func (h *half) write(p []byte) (n int, err error) {
 		h.wake()
 	}
 	h.busy = false
-	h.wake()
 	if n < len(p) {
 		return n, io.ErrClosedPipe
 	}
