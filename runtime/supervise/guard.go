@@ -39,15 +39,17 @@ func GuardMain() bool {
 	return true
 }
 
-// A guard is the guard of a session as its supervisor sees it.
-type guard struct {
+// A Guard is a guard as its supervisor sees it.
+type Guard struct {
 	process *os.Process
 	pipe    *os.File
 }
 
-// startGuard starts a guard in a session of its own, out of reach of the terminal's
+// StartGuard starts a guard for those processes that carry a mark in their environment, as the
+// value of session.MarkVariable, for a program that starts processes without [Run]. The program
+// has to call [GuardMain] first. The guard runs in a session of its own, out of reach of the terminal's
 // signals.
-func startGuard(mark string) (*guard, error) {
+func StartGuard(mark string) (*Guard, error) {
 	if !guarded.Load() {
 		return nil, errors.New("the program does not call supervise.GuardMain")
 	}
@@ -72,12 +74,12 @@ func startGuard(mark string) (*guard, error) {
 		ours.Close()
 		return nil, fmt.Errorf("executing itself: %w", err)
 	}
-	return &guard{process, ours}, nil
+	return &Guard{process, ours}, nil
 }
 
-// dismiss ends the guard: nothing is left for it. It holds nothing that it would have
+// Dismiss ends the guard: nothing is left for it. It holds nothing that it would have
 // to put in order.
-func (g *guard) dismiss() {
+func (g *Guard) Dismiss() {
 	g.process.Kill()
 	g.process.Wait()
 	g.pipe.Close()

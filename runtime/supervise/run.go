@@ -41,7 +41,7 @@ type session struct {
 	starter *starter
 	spawner *spawner // belongs to the starter's thread
 	reaper  *reaper
-	guard   *guard // nil without one
+	guard   *Guard // nil without one
 	work    sync.WaitGroup
 
 	procs       []*process
@@ -65,9 +65,9 @@ func newSession(specs []*spec, opts Options) (*session, error) {
 		null.Close()
 		return nil, err
 	}
-	var g *guard
+	var g *Guard
 	if !opts.NoGuard {
-		if g, err = startGuard(opts.Mark); err != nil {
+		if g, err = StartGuard(opts.Mark); err != nil {
 			reaper.close()
 			null.Close()
 			return nil, fmt.Errorf("starting the guard: %w", err)
@@ -153,7 +153,7 @@ func (s *session) finish() *Result {
 	result := &Result{First: s.first, Interrupted: s.interrupted}
 	result.Left = s.sweep()
 	if s.guard != nil {
-		s.guard.dismiss()
+		s.guard.Dismiss()
 	}
 	for _, p := range s.procs {
 		result.Processes = append(result.Processes, p.snapshot())
