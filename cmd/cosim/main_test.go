@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 		"stub-qemu":  stubQEMU,
 		"stub-gem5":  stubGem5,
 		"stub-relay": stubRelay,
+		"stub-one":   stubCartridge,
+		"stub-two":   stubCartridge,
 	})
 }
 

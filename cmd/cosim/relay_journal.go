@@ -87,8 +87,11 @@ func (h *journalHandler) Enabled(_ context.Context, l slog.Level) bool { return 
 func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 	var about, cause string
 	var rest []string
+	var written *slog.Value // to standard error, by a cartridge
 	add := func(a slog.Attr) bool {
 		switch a.Key {
+		case "line":
+			written = &a.Value
 		case "master":
 			about = fmt.Sprintf("host %q: ", a.Value)
 		case "cartridge":
@@ -104,6 +107,10 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
+	if written != nil {
+		h.j.line(about + written.String())
+		return nil
+	}
 	details := ""
 	if len(rest) > 0 {
 		details = " (" + strings.Join(rest, ", ") + ")"

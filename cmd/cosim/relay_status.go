@@ -89,7 +89,7 @@ func statusText(s *gateway.Status) string {
 		plural(len(s.Capabilities), "cap"), plural(s.Callers, "caller"), plural(len(s.Protocol.Requests.Active), "request"))
 	table(&b, "HOST\tHEALTH\tCAPS\tCONNECTED\tLAST ERROR", s.Masters, masterRow)
 	table(&b, "CARTRIDGE\tVERSION\tSTATE\tREQUESTS\tRESTARTS\tCAPS", s.Inventory.Records, recordRow)
-	table(&b, "REQUEST\tCAP\tFROM\tTO\tAGE\tIDLE\tIN\tOUT", s.Protocol.Requests.Active, func(a stats.Active) string { return activeRow(a, s.Masters) })
+	table(&b, "REQUEST\tCAP\tFROM\tTO\tAGE\tIDLE\tARGUMENTS\tRESPONSE", s.Protocol.Requests.Active, func(a stats.Active) string { return activeRow(a, s.Masters) })
 	r := s.Protocol.Requests
 	fmt.Fprintf(&b, "\n%s ever%s\n", plural(int(r.TotalRegistered), "request"), counts(", ended with ", r.TerminatedByKind))
 	fmt.Fprintf(&b, "%s dropped%s; %s late\n", plural(int(s.Protocol.Drops.Total), "frame"), counts(": ", s.Protocol.Drops.ByReason),
@@ -167,12 +167,12 @@ func activeRow(a stats.Active, masters []route.MasterHealth) string {
 	if a.OriginMaster != nil {
 		from = name(*a.OriginMaster)
 	}
-	var in, out uint64
+	var arguments, response uint64 // what goes out to the handler, and comes in from it
 	for _, s := range a.Streams {
-		in, out = in+s.BytesIn, out+s.BytesOut
+		arguments, response = arguments+s.BytesOut, response+s.BytesIn
 	}
 	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", a.RID, cell(a.CapURN), from, name(a.DestinationMaster),
-		seconds(float64(a.AgeMS)/1000), seconds(float64(a.IdleMS)/1000), humanBytes(int64(in)), humanBytes(int64(out)))
+		seconds(float64(a.AgeMS)/1000), seconds(float64(a.IdleMS)/1000), humanBytes(int64(arguments)), humanBytes(int64(response)))
 }
 
 // cell is a text that stays within its cell.

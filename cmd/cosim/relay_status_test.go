@@ -52,9 +52,9 @@ hash       1.0      running           2         1         cap:hash
 words      2        not started       0         0         
 bad        3        handshake_failed  -         -         no HELLO in time
 
-REQUEST  CAP       FROM      TO      AGE   IDLE   IN       OUT
-7        cap:hash  a caller  host-1  2.5s  100ms  2.0 KiB  10 B
-8        cap:hash  host-1    9       0s    0s     0 B      0 B
+REQUEST  CAP       FROM      TO      AGE   IDLE   ARGUMENTS  RESPONSE
+7        cap:hash  a caller  host-1  2.5s  100ms  10 B       2.0 KiB
+8        cap:hash  host-1    9       0s    0s     0 B        0 B
 
 9 requests ever, ended with end 6, err 2
 3 frames dropped: cancelled 1, no_route 2; 1 frame late
