@@ -35,6 +35,7 @@ type Call struct {
 	overrun   bool  // a CHUNK came beyond its credit
 	rejected  bool  // and that was said
 	opened    bool
+	cancelled bool
 	closed    bool
 
 	// Of the goroutine that reads.
@@ -165,6 +166,9 @@ func (c *Call) Cancel(force bool, reason *Cancelled) error {
 	if reason == nil {
 		reason = &Cancelled{}
 	}
+	c.mu.Lock()
+	c.cancelled = true
+	c.mu.Unlock()
 	c.end(reason)
 	return c.link.Cancel(force, reason.Reason())
 }
@@ -187,11 +191,14 @@ func (c *Call) CloseStream(ctx context.Context, id string) error {
 // reader.
 func (c *Call) Close() error {
 	c.mu.Lock()
-	first := !c.closed
+	first, cancelled := !c.closed, c.cancelled
 	c.closed = true
 	c.mu.Unlock()
 	var err error
 	if first {
+		if cause := context.Cause(c.life); cause != nil && cause != ErrEnded && !cancelled {
+			c.Cancel(false, reasonOf(cause)) // the context has ended, and its reason is better than none
+		}
 		c.finish(errClosed)
 		err = c.link.Close()
 	}

@@ -176,9 +176,14 @@ func (c *Call) takeChunk(f *frame.Frame) (e Event, whole bool, err error) {
 		c.grant(r, r.credit.Continue())
 	}
 	if !p.Whole {
+		if !r.in.Continued() {
+			r.credit.Gather()
+		}
 		return Event{}, false, nil
 	}
-	c.held = r
+	if r.credit.Whole() {
+		c.held = r
+	}
 	if p.Value {
 		return Event{Kind: EventItem, Stream: r.stream, Item: p.Item}, true, nil
 	}

@@ -161,8 +161,11 @@ func (in *Input) piece() (stream.Piece, error) {
 			in.grant(in.credit.Continue())
 		}
 		if p.Whole {
-			in.held = true
+			in.held = in.credit.Whole()
 			return p, nil
+		}
+		if !in.in.Continued() {
+			in.credit.Gather()
 		}
 	}
 }

@@ -22,9 +22,10 @@ type peer struct {
 	onCredit func(*frame.Frame)
 	onChunk  func(*frame.Frame)
 
-	mu     sync.Mutex
-	ended  bool // its response has ended
-	closed bool
+	mu        sync.Mutex
+	ended     bool // its response has ended
+	cancelled bool
+	closed    bool
 
 	// Guarded by session.mu: for a call that comes back to be served here, where the frames of its body arrive with the
 	// same ids as those of its response.
@@ -260,6 +261,7 @@ func (p *peer) TryNext() (*frame.Frame, bool) { return p.box.TryNext() }
 func (p *peer) Cancel(force bool, r frame.CancelReason) error {
 	p.mu.Lock()
 	ended := p.ended || p.closed
+	p.cancelled = true
 	p.mu.Unlock()
 	if ended {
 		return nil
@@ -285,7 +287,7 @@ func (p *peer) Drop(r stats.Reason, t frame.Type) { p.session.counters.Drop(r, t
 // Close ends the peer call. One that runs is cancelled; what still comes of it counts as dropped.
 func (p *peer) Close() error {
 	p.mu.Lock()
-	first, ended := !p.closed, p.ended
+	first, over := !p.closed, p.ended || p.cancelled
 	p.closed = true
 	p.mu.Unlock()
 	if !first {
@@ -293,7 +295,7 @@ func (p *peer) Close() error {
 	}
 	p.box.Drop()
 	p.parent.disown(p)
-	if ended {
+	if over {
 		return nil
 	}
 	abandoned := &call.Cancelled{

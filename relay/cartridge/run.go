@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/cosim-go/cosim/relay/admission"
@@ -161,13 +162,13 @@ func (r *Request) abort(terminal *Error, cause error, forPeers *call.Cancelled) 
 		return
 	}
 	r.failure = terminal
-	peers := r.peers
+	peers := slices.Clone(r.peers)
 	r.mu.Unlock()
-	r.end(cause)
-	r.gates.CloseAll(cause)
-	for _, p := range peers {
+	for _, p := range peers { // before the handler wakes, and abandons them
 		p.Cancel(false, forPeers.Reason())
 	}
+	r.end(cause)
+	r.gates.CloseAll(cause)
 }
 
 // state reports whether the request is only waiting for its handler to end, and whether it has ended.

@@ -18,6 +18,9 @@ type Credit struct {
 	early   uint64       // CHUNKs that came before Limit
 	batch   uint64
 	pending uint64 // consumed and not granted
+
+	gathering bool // the first CHUNK of an item that is not whole came
+	gathered  bool // and was consumed before a wait
 }
 
 // Limit says what was negotiated. It fails with flow.ErrCreditViolation when more has come already.
@@ -64,6 +67,23 @@ func (c *Credit) Consume() (grant uint64) {
 // Continue counts a piece of an item that another CHUNK began as consumed; it is granted at once.
 func (c *Credit) Continue() (grant uint64) { return c.window.Continue() }
 
+// Gather says that a CHUNK came that begins an item and is not all of it. It counts as consumed when the item is,
+// or before a wait: a sender may have had credit for no more.
+func (c *Credit) Gather() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gathering = true
+}
+
+// Whole says that an item is whole, and reports whether its first CHUNK is still to be consumed.
+func (c *Credit) Whole() (held bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held = !c.gathered
+	c.gathering, c.gathered = false, false
+	return held
+}
+
 // Flush returns how many to grant before a wait.
 func (c *Credit) Flush() (grant uint64) {
 	c.mu.Lock()
@@ -72,7 +92,11 @@ func (c *Credit) Flush() (grant uint64) {
 	if c.window == nil {
 		return 0
 	}
-	return c.window.Flush()
+	if c.gathering {
+		c.gathering, c.gathered = false, true
+		grant = c.window.Continue()
+	}
+	return grant + c.window.Flush()
 }
 
 // Drain counts all that has come as consumed and returns how many to grant now.
