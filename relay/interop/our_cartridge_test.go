@@ -37,24 +37,31 @@ func serveCartridge(name string, ops []string, names bool) {
 	handlers := map[string]cartridge.Handler{
 		"invert": invert, "fail": fail, "die": die, "forward": forward("invert"), "orphan": forward("nobody"), "wait": wait(says),
 	}
+	if names {
+		c.HandleCap(described(identity, "identity", "media:"), nil)
+	}
 	for _, op := range ops {
-		described, err := manifest.NewCap(capURN(op), op)
-		if err != nil {
-			panic(err)
+		of := described(capURN(op), op, media)
+		if !names {
+			of.Extra = nil
 		}
-		if names {
-			described.Extra = namedStreams
-		}
-		c.HandleCap(described, handlers[op])
+		c.HandleCap(of, handlers[op])
 	}
 	os.Args = os.Args[:1]
 	c.Main()
 }
 
-// namedStreams is what a cap says of its input and output.
-var namedStreams = map[string]json.RawMessage{
-	"args":    json.RawMessage(`[{"media_urn": "` + media + `", "name": "input", "required": true, "sources": [{"stdin": "` + media + `"}]}]`),
-	"outputs": json.RawMessage(`[{"media_urn": "` + media + `", "name": "output", "output_description": "what comes out"}]`),
+// described is a cap and what it says of its input and output.
+func described(urn, title, media string) manifest.Cap {
+	c, err := manifest.NewCap(urn, title)
+	if err != nil {
+		panic(err)
+	}
+	c.Extra = map[string]json.RawMessage{
+		"args":    json.RawMessage(`[{"media_urn": "` + media + `", "name": "input", "required": true, "sources": [{"stdin": "` + media + `"}]}]`),
+		"outputs": json.RawMessage(`[{"media_urn": "` + media + `", "name": "output", "output_description": "what comes out"}]`),
+	}
+	return c
 }
 
 // inverter turns over the bits of what goes through.

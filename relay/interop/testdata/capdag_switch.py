@@ -29,7 +29,7 @@ from capdag.bifaci.credit import CreditGate, CreditRouter, CreditWindow
 from capdag.bifaci.frame import (
     CancelReason, CreditDirection, Frame, FrameType, MessageId, compute_checksum, verify_chunk_checksum,
 )
-from capdag.bifaci.relay_switch import RelaySwitch, SocketPair
+from capdag.bifaci.relay_switch import RelaySwitch, SocketPair, UnknownRequestError
 
 from capdag_roles import arguments, speak
 
@@ -78,6 +78,8 @@ class Engine:
     def sender(self, rid: MessageId, what: dict) -> None:
         try:
             self.send(rid, what)
+        except UnknownRequestError:  # it has ended before its body, which then goes nowhere
+            pass
         except Exception as error:
             self.frames.put(error)
 
@@ -133,7 +135,10 @@ class Answer:
         self.chunks += 1
         if grant := self.window.consumed():
             self.credits += 1
-            self.switch.send_to_master(Frame.credit(self.rid, frame.stream_id, grant, CreditDirection.RESPONSE))
+            try:
+                self.switch.send_to_master(Frame.credit(self.rid, frame.stream_id, grant, CreditDirection.RESPONSE))
+            except UnknownRequestError:  # it has ended, and its last frames are still to be read here
+                pass
 
     def report(self) -> dict:
         return {
