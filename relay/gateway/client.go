@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/relay/call"
+	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/outbox"
 	"github.com/cosim-go/cosim/relay/stats"
@@ -134,11 +135,12 @@ func (c *Client) take(f *frame.Frame, body []byte) bool {
 	return true
 }
 
-// forget takes a request out of the table. mu is held.
+// forget takes a request out of the table: nothing of its body is sent any more. mu is held.
 func (c *Client) forget(l *link) {
 	if c.links[l.id] == l {
 		delete(c.links, l.id)
 		c.late.Add(l.id)
+		c.out.Forget(flow.Key{RID: l.id})
 	}
 }
 
