@@ -3,10 +3,15 @@ package host
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
 
-	"github.com/cosim-go/cosim/relay/bridge"
+	"github.com/cosim-go/cosim/relay/caps"
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/internal/outbox"
 	"github.com/cosim-go/cosim/relay/manifest"
 	"github.com/cosim-go/cosim/relay/stats"
 )
@@ -23,104 +28,139 @@ var (
 	ErrNothing = errors.New("host: no cartridge is registered")
 )
 
-var errNotYet = errors.New("host: not there yet")
-
 // A Host owns cartridges and serves them to one switch at a time. It is safe for concurrent use.
 type Host struct {
 	options Options
+	counted stats.Counters
+
+	mu         sync.Mutex // over all that follows; nobody waits for anything while holding it
+	cartridges []*cartridge
+	processes  map[*process]struct{} // all that are not gone
+	static     []manifest.Record     // that others know of
+	table      []*caps.Cap           // of the cartridges that can be asked
+	owners     []*cartridge          // of the caps in table
+	index      *caps.Index           // nil when table is stale
+	tables
+	relay    *relay // nil while there is none
+	joined   bool   // a Run goes on
+	policy   *frame.Frame
+	state    []byte // newest RELAY_STATE payload; nil before the first
+	states   uint64 // how many there were
+	stopping bool   // no cartridge is started
+	closed   bool
+	runs     sync.WaitGroup
+
+	ticks      *time.Timer // every Republish while something runs
+	heartbeats *time.Timer
+	stale      bool // an announcement is due and could not be sent
+
+	fed     []*outbox.Outbox // what was queued to and not flushed
+	events  []Event          // for the observer
+	telling bool             // somebody is at that
 }
 
-// New returns a host without cartridges.
-func New(o *Options) *Host { return &Host{options: o.fill()} }
-
-// A Registration is a cartridge that a host may start.
-type Registration struct {
-	Install manifest.Install
-	// Groups are what it can do. Its own manifest takes their place when it runs. One of the caps has to accept
-	// caps.Identity.
-	Groups   []manifest.CapGroup
-	Provider Provider
-	// Dir makes it a part of the roster; see [Host.SyncRoster].
-	Dir bool
+// New returns a host without cartridges. No options are the defaults.
+func New(o *Options) *Host {
+	return &Host{options: o.fill(), processes: map[*process]struct{}{}, tables: newTables()}
 }
 
-// Register makes a cartridge known, after those that are. Its caps can be asked for from now on, and the first request starts
-// it. Of equally good cartridges the first one that was registered serves a request.
-func (h *Host) Register(r Registration) error { return errNotYet }
+// A cartridge is one that a host knows.
+type cartridge struct {
+	install  manifest.Install
+	groups   []manifest.CapGroup
+	provider Provider // nil for one that was attached
+	dir      bool     // a part of the roster
+	removed  bool     // it cannot be asked for, and is not announced
+	draining *time.Timer
+	failure  *manifest.AttachmentError // of a start, for good
 
-// Attach takes in a cartridge that runs already, at the other end of conn. It returns when the cartridge has been
-// greeted and checked, and fails when that does. ctx is for this alone. The host owns conn, also when it fails. A cartridge that was attached
-// and ends is forgotten.
-func (h *Host) Attach(ctx context.Context, conn io.ReadWriteCloser) error { return errNotYet }
+	phase      phase
+	generation uint64   // of process, counted from 1
+	process    *process // nil when idle
+	waiting    backlog  // frames for a process that does not run yet
+	desired    []byte   // what the operator wants of its pools; nil for nothing
 
-// SyncRoster replaces the cartridges that were registered with Dir, told by registry, channel, id and version, and
-// the records that others know of. New ones are added. One that is missing cannot be asked for any more, and is
-// stopped when its requests have ended, after the DrainLimit at the latest; when it comes back before that it goes on
-// as it was. All others stay as they are, with their processes. One that had failed stays so, unless its hash is another.
-//
-// SyncRoster waits for nothing. When it fails nothing has changed.
-func (h *Host) SyncRoster(ctx context.Context, regs []Registration, static []manifest.Record) error {
-	return errNotYet
+	restarts      uint64
+	lastHeartbeat time.Time
 }
 
-// Run serves the switch at the other end of socket, by a slave of its own, until the relay ends; then it stops
-// all cartridges, unless options say Stay. It owns socket. It returns nil when the switch ended the relay, the cause of ctx when that ended, and
-// else what ended it. It can be called again.
-func (h *Host) Run(ctx context.Context, socket io.ReadWriteCloser) error { return errNotYet }
+// A phase is how far a cartridge is.
+type phase uint8
 
-// RunBehind is Run for a slave of the caller's, at the other end of local, which it owns. The newest payload of
-// state, which may be nil, is what cartridges are told; it is the slave's.
-func (h *Host) RunBehind(ctx context.Context, local io.ReadWriteCloser, state *bridge.State) error {
-	return errNotYet
+const (
+	idle     phase = iota // nothing runs
+	starting              // it is started, greeted and checked
+	running
+	dying // its end is certain; who asks for it now waits for the next process
+)
+
+func (c *cartridge) String() string {
+	if c.install.ID == "" {
+		return "the attached cartridge"
+	}
+	return fmt.Sprintf("cartridge %q %s", c.install.ID, c.install.Version)
 }
 
-// Kill kills the process of a cartridge. Its requests end with the code, attribution and message of the reason, the next
-// one starts it again. It returns false when no such cartridge runs.
-func (h *Host) Kill(i manifest.Install, reason frame.CancelReason) bool { return false }
+// routable reports whether it can be asked for.
+func (c *cartridge) routable() bool { return !c.removed && c.failure == nil }
 
-// KillOutOfMemory is Kill for one who watches memory: requests end with OOM_KILLED, which is nobody's fault but that of the
-// resources.
-func (h *Host) KillOutOfMemory(i manifest.Install, message string) bool { return false }
-
-// Close stops all cartridges and ends Run. It returns when no process of the host is left. It may be called again.
-func (h *Host) Close() error { return nil }
-
-// Inventory returns the records of all cartridges, as they are announced.
-func (h *Host) Inventory() []manifest.Record { return nil }
-
-// Caps returns the caps that can be asked for, in canonical form.
-func (h *Host) Caps() []string { return nil }
-
-// Stats returns what the host counts.
-func (h *Host) Stats() stats.Host { return stats.Host{} }
-
-// Limits returns what the host announces: the smallest limits of the cartridges that run.
-func (h *Host) Limits() frame.Limits { return h.options.Limits }
-
-// Policy returns the newest POLICY of the switch, nil before the first. It must not be changed.
-func (h *Host) Policy() *frame.Frame { return nil }
-
-// Program returns the provider of a program that s starts; nil is Exec. What the program writes to standard error goes to
-// the host's log, and its end into what is said about the death of the cartridge.
-func Program(s Starter, c Command) Provider { return nil }
-
-// Exec starts processes of this machine. Each leads a process group of its own, which Kill ends as a whole, and which is
-// ended when the process itself has ended. On Linux the kernel kills the process when this one is killed.
-var Exec Starter
-
-// A Server is what answers frames on a connection, such as a *cartridge.Cartridge. Serve ends when the connection
-// does, or ctx; it owns conn.
-type Server interface {
-	Serve(ctx context.Context, conn io.ReadWriteCloser) error
+// unlock unlocks the host after something was done, sends what this has queued and tells what has happened.
+func (h *Host) unlock() {
+	fed := h.fed
+	h.fed = nil
+	h.mu.Unlock()
+	for _, o := range fed {
+		o.Flush()
+	}
+	h.tell()
 }
 
-// Handlers returns the provider of a cartridge that s is, in this process. Each start is a call of Serve, over a
-// connection in memory. Killing it ends the context of that call and the connection; a Serve that does not return then is
-// left behind.
-func Handlers(s Server) Provider { return nil }
+// flush sends what was queued. It is for readers, and reuses fed between calls.
+func (h *Host) flush(fed []*outbox.Outbox) []*outbox.Outbox {
+	h.mu.Lock()
+	fed, h.fed = h.fed, fed[:0]
+	h.mu.Unlock()
+	for _, o := range fed {
+		o.Flush()
+	}
+	clear(fed)
+	return fed
+}
 
-// Inspect starts a cartridge once, greets and checks it, and stops it: so its manifest is known before it is registered. No
-// options are the defaults.
-func Inspect(ctx context.Context, p Provider, o *Options) (*manifest.Cartridge, error) {
-	return nil, errNotYet
+// feed takes note that something was queued.
+func (h *Host) feed(o *outbox.Outbox) {
+	if !slices.Contains(h.fed, o) {
+		h.fed = append(h.fed, o)
+	}
+}
+
+// happened logs an event and keeps it for the observer.
+func (h *Host) happened(c *cartridge, kind EventKind, pid int, message string) {
+	level := slog.LevelInfo
+	if kind != Started && kind != Stopped {
+		level = slog.LevelWarn
+	}
+	h.options.Logger.Log(context.Background(), level, string(kind), "cartridge", c.install.ID, "version", c.install.Version, "pid", pid, "message", message)
+	if h.options.Observer != nil {
+		h.events = append(h.events, Event{Kind: kind, Install: c.install, PID: pid, Message: message})
+	}
+}
+
+// tell tells the observer what has happened, unless somebody is at it.
+func (h *Host) tell() {
+	if h.options.Observer == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(h.events) > 0 && !h.telling {
+		events := h.events
+		h.events, h.telling = nil, true
+		h.mu.Unlock()
+		for _, e := range events {
+			h.options.Observer(e)
+		}
+		h.mu.Lock()
+		h.telling = false
+	}
 }

@@ -63,13 +63,19 @@ func (s ExitState) String() string {
 }
 
 // String says how the cartridge ended and, when it wrote to standard error, with which last lines.
-func (e Exit) String() string {
-	text := e.ExitState.String()
+func (e Exit) String() string { return e.how() + e.lastLines() }
+
+func (e Exit) how() string {
 	if e.Err != nil {
-		text = "ended: " + e.Err.Error()
+		return "ended: " + e.Err.Error()
 	}
-	if e.Stderr != "" {
-		text += "; last lines of its stderr: " + strings.TrimRight(e.Stderr, "\n")
+	return e.ExitState.String()
+}
+
+// lastLines returns the end of standard error as the end of a sentence.
+func (e Exit) lastLines() string {
+	if e.Stderr == "" {
+		return ""
 	}
-	return text
+	return "; last lines of its stderr: " + strings.TrimRight(e.Stderr, "\n")
 }

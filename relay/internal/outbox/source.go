@@ -53,6 +53,14 @@ func (s *Source) Sent(n int) {
 	s.marks = append(s.marks, mark{n, until})
 }
 
+// Waits reports whether something of this source waits.
+func (s *Source) Waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	return s.held > 0
+}
+
 // settle forgets what was written.
 func (s *Source) settle() {
 	written, done := s.o.written.Load(), 0
