@@ -80,6 +80,7 @@ func TestTheDeathOfARequestersMasterCancelsWhatItMade(t *testing.T) {
 	require.Equal(t, [2]frame.ID{req.ID, req.RoutingID}, [2]frame.ID{f.ID, f.RoutingID})
 	require.Equal(t, "ABORTED", string(f.CancelReason().Code))
 	require.Equal(t, frame.AttributionEnvironment, f.CancelReason().Attribution)
+	require.False(t, f.ForceKill.Or(false))
 	b.fail(req, "ABORTED")
 	b.settle()
 	require.Equal(t, map[stats.Kind]uint64{stats.KindMasterDied: 2}, kinds(s))

@@ -9,3 +9,13 @@ func PoolsOf(s *Switch) (n int) {
 	}
 	return n
 }
+
+// FlowsOf returns how many flows to hosts a switch has numbers of.
+func FlowsOf(s *Switch) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.links {
+		n += l.out.Flows()
+	}
+	return n
+}

@@ -50,6 +50,7 @@ func TestASwitchDoesWhatItsTwinDoes(t *testing.T) {
 					m.step()
 					m.compare()
 				}
+				m.drain()
 				m.s.Close()
 			})
 		})
@@ -295,4 +296,16 @@ func (m *model) compare() {
 	for _, r := range m.w.ended {
 		require.Equal(t, 1, m.ended[r.xid], "request %s ended", r.rid)
 	}
+}
+
+// drain ends all that lives, after which nothing is left of it.
+func (m *model) drain() {
+	for len(m.w.live) > 0 {
+		r := m.w.live[0]
+		require.True(m.t, m.s.Cancel(r.rid, false, byUser))
+		m.w.cancel(r)
+	}
+	synctest.Wait()
+	m.compare()
+	require.Zero(m.t, route.FlowsOf(m.s))
 }

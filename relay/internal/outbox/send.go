@@ -45,6 +45,16 @@ func (o *Outbox) Forget(k flow.Key) {
 	}
 }
 
+// Flows returns how many flows have numbers now; 0 when frames are not numbered.
+func (o *Outbox) Flows() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.flows == nil {
+		return 0
+	}
+	return o.flows.Stats().Flows
+}
+
 // release unlocks after a frame.
 func (o *Outbox) release() {
 	if o.queue.tail() >= flushSize {
