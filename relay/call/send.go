@@ -68,9 +68,13 @@ func (b *body) row(args []Arg) error {
 // request has ended is the request's.
 func (b *body) done(err error) {
 	c := b.call
-	if err == nil && b.left.Add(-1) == 0 {
+	switch {
+	case err != nil:
+	case b.left.Add(-1) == 0:
 		end := frame.NewBodyEnd(c.link.ID())
 		err = c.link.Send(c.life, &end)
+	default:
+		c.flush() // others may send nothing for long
 	}
 	if err == nil || errors.Is(err, ErrEnded) || c.life.Err() != nil {
 		return

@@ -254,6 +254,12 @@ func bytesItem(data []byte) ([]byte, error) { return cbor.Marshal(data) }
 
 // Close ends the stream. A stream that is open when the handler returns nil is closed then. It may be called twice.
 func (o *Output) Close() error {
+	defer o.request.session.out.Flush()
+	return o.close()
+}
+
+// close is Close, but leaves the STREAM_END to be written with what follows.
+func (o *Output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {

@@ -68,7 +68,7 @@ func (r *Request) closeOutputs() error {
 		}
 		o := r.outputs[i]
 		r.mu.Unlock()
-		if err := o.Close(); err != nil {
+		if err := o.close(); err != nil {
 			return err
 		}
 	}
