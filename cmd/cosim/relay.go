@@ -13,6 +13,6 @@ of their own.`,
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.switchCommand(), c.callCommand(), c.statusCommand(), c.vectorsCommand(), c.tapCommand(), c.benchCommand())
+	cmd.AddCommand(c.switchCommand(), c.hostCommand(), c.callCommand(), c.statusCommand(), c.vectorsCommand(), c.tapCommand(), c.benchCommand())
 	return cmd
 }

@@ -45,10 +45,10 @@ An argument is a media URN and a file, - for standard input, or with --text a te
 in the order in which they stand here. The URN ends at the last = before which there is one; a
 semicolon at its end makes sure: --text 'media:x;=a=b'.
 
-A response of several streams needs --output DIR/, where each gets a file of its own: 1-out. Items
-of a sequence that are texts are written as lines, those that are bytes as they are, and others
-as lines in the notation of CBOR. With --format json standard output has a line for each event
-instead, with the data unless --output takes it.
+A response of several streams needs --output DIR/, where each gets a file of its own, such as 1
+or 2.pdf. Items of a sequence that are texts are written as lines, those that are bytes as they
+are, and others as lines in the notation of CBOR. With --format json standard output has a line
+for each event instead, with the data unless --output takes it.
 
 Messages of the handler go to standard error, and on a terminal so does how far it is. SIGINT,
 SIGTERM and SIGHUP cancel the request and wait for its end; a second one does not wait.
@@ -119,13 +119,20 @@ func (c *cli) call(urn string, f *callFlags) error {
 		late := time.AfterFunc(f.timeout, func() { cancel(&lateError{f.timeout}) })
 		defer late.Stop()
 	}
-	defer context.AfterFunc(signals, func() { cancel(call.ErrCancelledByUser) })()
+	defer context.AfterFunc(signals, func() {
+		show.say("cancelling; once more does not wait for the end")
+		cancel(call.ErrCancelledByUser)
+	})()
 	client, err := dialSwitch(ctx, f.connect)
 	if err == nil {
 		defer client.Close()
 		err = carryOut(ctx, client, call.Request{Cap: urn, Cartridge: f.cartridge, Preferred: f.preferred}, args, sink, show)
 	}
 	show.close()
+	var late *lateError
+	if err != nil && errors.As(context.Cause(ctx), &late) {
+		err = late
+	}
 	return c.ended(urn, f, err, signals, client, sink)
 }
 
@@ -134,6 +141,11 @@ type lateError struct{ limit time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("no end within %v", e.limit) }
 
+// Unwrap returns what the handler is told.
+func (e *lateError) Unwrap() error {
+	return &call.Cancelled{Code: call.CodeAborted, Attribution: frame.AttributionEnvironment, Message: e.Error()}
+}
+
 // carryOut makes a request, and passes on all that comes of it.
 func carryOut(ctx context.Context, o call.Opener, r call.Request, args []call.Arg, sink *callSink, show *callDisplay) error {
 	running, err := call.Start(ctx, o, r, args...)
@@ -141,8 +153,6 @@ func carryOut(ctx context.Context, o call.Opener, r call.Request, args []call.Ar
 		return err
 	}
 	defer running.Close()
-	told := context.AfterFunc(ctx, func() { show.say("cancelling; once more does not wait for the end") })
-	defer told()
 	for {
 		// When ctx ends, the request is cancelled; this goes on to the end that comes of it.
 		e, err := running.Next(context.Background())
@@ -176,7 +186,7 @@ func (c *cli) ended(urn string, f *callFlags, err error, signals context.Context
 	if errors.As(context.Cause(signals), &signaled) {
 		return &exitError{code: 128 + int(signaled.signal), msg: fmt.Sprintf("call to %q was cancelled by %s", urn, signaled)}
 	}
-	out := &exitError{code: exitFailed, msg: fmt.Sprintf("call to %q failed: %v", urn, err)}
+	out := &exitError{code: exitFailed, msg: fmt.Sprintf("call to %q failed: %s", urn, cleanLines(err.Error()))}
 	var several *response.SeveralError
 	var place *response.PlaceError
 	switch {
@@ -190,9 +200,20 @@ func (c *cli) ended(urn string, f *callFlags, err error, signals context.Context
 			out.msg = fmt.Sprintf("printing the output: %v", plainError(place.Err))
 		}
 	case failed != nil:
-		out.hints = append(out.hints, callHints(client, urn, f, failed)...)
+		for _, hint := range callHints(client, urn, f, failed) {
+			out.hints = append(out.hints, clean(hint))
+		}
 	}
 	return out
+}
+
+// cleanLines is clean for a text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = clean(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // dialPatience is how long a switch may take to answer.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,9 +34,10 @@ func newJournal(w io.Writer) *journal {
 	return j
 }
 
-// say prints a line, less what would move the cursor.
+// say prints a message, further lines of it indented.
 func (j *journal) say(format string, args ...any) { j.line("cosim: " + fmt.Sprintf(format, args...)) }
 
+// line prints a text, less what would move the cursor.
 func (j *journal) line(text string) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -43,11 +45,13 @@ func (j *journal) line(text string) {
 		return
 	}
 	select {
-	case j.lines <- clean(text) + "\n":
+	case j.lines <- indented(text):
 	default:
 		j.lost.Add(1)
 	}
 }
+
+func indented(text string) string { return strings.ReplaceAll(cleanLines(text), "\n", "\n\t") + "\n" }
 
 func (j *journal) print() {
 	defer close(j.done)
@@ -85,21 +89,14 @@ type journalHandler struct {
 func (h *journalHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
-	var about, cause string
+	values := map[string]string{}
 	var rest []string
-	var written *slog.Value // to standard error, by a cartridge
 	add := func(a slog.Attr) bool {
+		values[a.Key] = a.Value.String()
 		switch a.Key {
-		case "line":
-			written = &a.Value
-		case "master":
-			about = fmt.Sprintf("host %q: ", a.Value)
-		case "cartridge":
-			about = fmt.Sprintf("cartridge %q: ", a.Value)
-		case "error", "err":
-			cause = fmt.Sprintf(": %v", a.Value)
+		case "line", "master", "cartridge", "version", "error", "err", "message":
 		default:
-			rest = append(rest, fmt.Sprintf("%s %v", a.Key, a.Value))
+			rest = append(rest, a.Key+" "+values[a.Key])
 		}
 		return true
 	}
@@ -107,16 +104,42 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
-	if written != nil {
-		h.j.line(about + written.String())
+	if line, ok := values["line"]; ok { // what a cartridge has written to standard error
+		h.j.line(values["cartridge"] + ": " + line)
 		return nil
 	}
-	details := ""
-	if len(rest) > 0 {
-		details = " (" + strings.Join(rest, ", ") + ")"
+	what := r.Message
+	if what == "master died" {
+		what = "lost"
 	}
-	h.j.say("%s%s%s%s", about, r.Message, details, cause)
+	if len(rest) > 0 {
+		what += " (" + strings.Join(rest, ", ") + ")"
+	}
+	if why := reasonIn(values); why != "" {
+		what += ": " + why
+	}
+	h.j.say("%s%s", subjectIn(values), what)
 	return nil
+}
+
+// subjectIn returns whom a record is about.
+func subjectIn(values map[string]string) string {
+	if id, ok := values["master"]; ok {
+		return fmt.Sprintf("host %q: ", id)
+	}
+	if id, ok := values["cartridge"]; ok {
+		return fmt.Sprintf("cartridge %q: ", id)
+	}
+	return ""
+}
+
+// reasonIn returns why a thing happened, without what the line says already or others said before: the name of the
+// cartridge, and the last lines that it wrote.
+func reasonIn(values map[string]string) string {
+	why := cmp.Or(values["error"], values["err"], values["message"])
+	why = strings.TrimPrefix(why, fmt.Sprintf("cartridge %q %s ", values["cartridge"], values["version"]))
+	why, _, _ = strings.Cut(why, "; last lines of its stderr: ")
+	return why
 }
 
 func (h *journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -94,6 +94,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\bpid [0-9]+`), "pid PID"},
 	{regexp.MustCompile(`\bafter [0-9.]+(ns|µs|ms|s)`), "after TIME"},
 	{regexp.MustCompile(`/[0-9a-f]{16}\.lock`), "/LOCK.lock"},
+	{regexp.MustCompile(`"stream":"[0-9a-f-]{36}"`), `"stream":"ID"`},
 	{regexp.MustCompile(`"digest": "[0-9a-f]{64}"`), `"digest": "DIGEST"`}, // of absolute paths
 }
 

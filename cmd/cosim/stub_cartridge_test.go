@@ -66,8 +66,8 @@ func stubFail(context.Context, *cartridge.Request) error {
 }
 
 func stubSeveral(_ context.Context, r *cartridge.Request) error {
-	first := r.Output("media:", nil)
-	if _, err := io.WriteString(first, "first"); err != nil {
+	first := r.Output("media:ext=txt", nil)
+	if _, err := io.WriteString(first, "first\n"); err != nil {
 		return err
 	}
 	first.Close()

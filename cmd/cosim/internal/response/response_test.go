@@ -15,7 +15,7 @@ import (
 
 var (
 	out   = &call.Stream{ID: "out", Media: "media:enc=utf-8", Sequence: frame.Some(false)}
-	other = &call.Stream{ID: "../ü", Media: "media:", Sequence: frame.Some(true), Unbounded: true}
+	other = &call.Stream{ID: "../ü", Media: "media:ext=gz", Sequence: frame.Some(true), Unbounded: true}
 )
 
 func item(cbor string) *call.Event {
@@ -47,13 +47,21 @@ func TestToDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"1-out": "a\x00b", "2-..__": items} {
+	for name, want := range map[string]string{"1": "a\x00b", "2.gz": items} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s has %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if got := fileName(3, strings.Repeat("x", 100)); got != "3-"+strings.Repeat("x", maxName) {
-		t.Errorf("fileName of a long id = %s", got)
+}
+
+func TestFileName(t *testing.T) {
+	for media, want := range map[string]string{
+		"media:": "3", "media:ext": "3", "media:ext=pdf;x": "3.pdf", `media:ext="../x"`: "3", "media:ext!=pdf": "3", "none": "3",
+		"media:ext=" + strings.Repeat("x", 17): "3",
+	} {
+		if got := fileName(3, media); got != want {
+			t.Errorf("fileName of %s = %s, want %s", media, got, want)
+		}
 	}
 }
 
@@ -68,7 +76,7 @@ func TestOnePlace(t *testing.T) {
 			}
 		}
 		var several *SeveralError
-		if !errors.As(failed, &several) || several.Stream != other.ID {
+		if !errors.As(failed, &several) || several.Media != other.Media {
 			t.Errorf("%s: the second stream: %v", name, failed)
 		}
 		s.Close()
@@ -115,7 +123,7 @@ var sizes = strings.NewReplacer(`,"data":"YQA="`, "", `,"data":"Yg=="`, "", `,"d
 const inlined = `{"event":"log","level":"info","attribution_class":"input","message":"hello","arg_urn":"media:x"}
 {"event":"start","stream":"out","media":"media:enc=utf-8","is_sequence":false}
 {"event":"data","stream":"out","bytes":2,"data":"YQA="}
-{"event":"start","stream":"../ü","media":"media:","is_sequence":true,"unbounded":true}
+{"event":"start","stream":"../ü","media":"media:ext=gz","is_sequence":true,"unbounded":true}
 {"event":"item","stream":"../ü","bytes":4,"text":"two"}
 {"event":"item","stream":"../ü","bytes":3,"data":"AAE="}
 {"event":"item","stream":"../ü","bytes":6,"diagnostic":"{\"n\": [1, false]}"}

@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/cosim-go/cosim/relay/call"
+	"github.com/cosim-go/cosim/relay/caps"
 )
 
 // Streams writes the streams of a response, each to a place of its own. It is not safe for concurrent use.
@@ -19,11 +21,11 @@ type Streams struct {
 }
 
 // A SeveralError says that a response has more streams than there are places.
-type SeveralError struct{ Stream string }
+type SeveralError struct{ Media string }
 
-// Error names the stream for which there is no place.
+// Error says what the stream is for which there is no place.
 func (e *SeveralError) Error() string {
-	return fmt.Sprintf("the response has another stream, %q", e.Stream)
+	return fmt.Sprintf("the response has another stream, of %s", e.Media)
 }
 
 // A PlaceError says that a place for a stream cannot be made or written to.
@@ -52,31 +54,36 @@ func ToFile(path string) *Streams {
 func only(open func() (io.WriteCloser, error)) func(int, *call.Stream) (io.WriteCloser, error) {
 	return func(n int, s *call.Stream) (io.WriteCloser, error) {
 		if n > 1 {
-			return nil, &SeveralError{s.ID}
+			return nil, &SeveralError{s.Media}
 		}
 		return open()
 	}
 }
 
 // ToDirectory returns Streams that write each stream to a file in a directory, which has to be there. Its name is the
-// number of the stream, in the order in which they begin, and its id, as far as that is fit for a name: 1-out.
+// number of the stream, in the order in which they begin, with what its media URN has for ext: 1, 2.pdf.
 func ToDirectory(path string) *Streams {
 	return &Streams{place: func(n int, s *call.Stream) (io.WriteCloser, error) {
-		return os.Create(filepath.Join(path, fileName(n, s.ID)))
+		return os.Create(filepath.Join(path, fileName(n, s.Media)))
 	}}
 }
 
-// maxName is how many characters of a stream's id its file is named by.
-const maxName = 60
+// maxExt is how many characters of an extension count.
+const maxExt = 16
 
-func fileName(n int, id string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
-			return r
+func fileName(n int, media string) string {
+	name := strconv.Itoa(n)
+	urn, err := caps.ParseMedia(media)
+	if err != nil {
+		return name
+	}
+	for t := range urn.Tags() {
+		plain := strings.Trim(t.Value, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+		if t.Key == "ext" && t.Form == caps.FormExactly && plain && len(t.Value) <= maxExt {
+			return name + "." + t.Value
 		}
-		return '_'
-	}, id)
-	return fmt.Sprintf("%d-%s", n, safe[:min(len(safe), maxName)])
+	}
+	return name
 }
 
 // Event takes an event of the response. What belongs to no stream is passed over.
