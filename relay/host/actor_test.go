@@ -72,7 +72,7 @@ func (a *actor) serve() error {
 		f, err := a.in.Next()
 		switch {
 		case err == io.EOF && a.behaviour == "stay":
-			select {}
+			hang()
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -115,7 +115,7 @@ func (a *actor) hello() error {
 	switch a.behaviour {
 	case "mute":
 		io.Copy(io.Discard, a.conn)
-		select {}
+		hang()
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(3)
@@ -131,7 +131,7 @@ func (a *actor) hello() error {
 	if a.behaviour == "not-hello" {
 		hb, _ := frame.NewHeartbeat(frame.NewUUID(), frame.Heartbeat{})
 		a.send(&hb)
-		select {}
+		hang()
 	}
 	m := manifestOf(a.name, a.behaviour)
 	hello := frame.Hello{Limits: host.Limits, Manifest: m.AppendJSON(nil), Pools: m.InitialPools().AppendJSON(nil)}
@@ -166,7 +166,8 @@ func (a *actor) wrongVersion(body []byte) error {
 	i := bytes.Index(body, []byte{0x00, 0x04}) // key 0, 4
 	body[i+1] = 5
 	a.raw(append([]byte{0, 0, byte(len(body) >> 8), byte(len(body))}, body...))
-	select {}
+	hang()
+	return nil
 }
 
 // dos are what an actor can do, apart from identity.

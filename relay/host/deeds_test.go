@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
@@ -17,7 +18,7 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 	if k.XID == frame.Number(0) { // the check of identity
 		switch a.behaviour {
 		case "identity-hang":
-			select {}
+			hang()
 		case "identity-policy":
 			a.policy()
 		case "identity-exit":
@@ -38,25 +39,26 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 		fmt.Fprintln(os.Stderr, "out of luck")
 		os.Exit(3)
 	case "signal":
-		syscall.Kill(os.Getpid(), syscall.SIGSEGV)
-		select {}
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		hang()
 	case "leave":
 		return errLeave
 	case "close-output":
 		os.Stdout.Close()
-		select {}
+		hang()
 	case "close-input":
 		os.Stdin.Close()
-		select {}
+		hang()
 	case "half-exit":
 		a.raw([]byte{0, 0, 0, 9, 0xa1})
 		os.Exit(0)
 	case "half-hang":
 		a.raw([]byte{0, 0, 0, 9, 0xa1})
+		hang()
 	case "garbage":
 		for a.raw(bytes.Repeat([]byte("garbage "), 1<<12)) == nil {
 		}
-		select {}
+		hang()
 	case "flood-log":
 		go func() {
 			for {
@@ -111,7 +113,10 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 		}
 		a.out.Flush()
 	case "foreign":
-		a.send(a.log(flow.Key{RID: f.ID, XID: frame.Number(2)}, "of another cartridge"))
+		rid, _ := f.Meta.Text("rid")
+		id, _ := frame.ParseID(string(rid))
+		xid, _ := f.Meta.Int("xid")
+		a.send(a.log(flow.Key{RID: id, XID: frame.Number(uint64(xid))}, "of another cartridge"))
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "deaf", "no-pools-answer":
@@ -197,3 +202,6 @@ func (a *actor) answered(parent flow.Key, f *frame.Frame) error {
 	a.send(f)
 	return nil
 }
+
+// hang waits until the process is killed.
+func hang() { time.Sleep(time.Hour) }
