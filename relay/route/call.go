@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cosim-go/cosim/relay/call"
 	"github.com/cosim-go/cosim/relay/frame"
@@ -17,7 +18,8 @@ import (
 type Call struct {
 	s       *Switch
 	in      *inbox.Inbox
-	reading sync.Mutex // held by who reads from in
+	reading sync.Mutex                         // held by who reads from in
+	unread  [frame.TypePolicy + 1]atomic.Int32 // frames in in by type, without the last
 
 	// All below is guarded by Switch.mu.
 	request  request
@@ -56,6 +58,9 @@ func (c *Call) send(ctx context.Context, f *frame.Frame, hold bool) error {
 	t := c.s.turn()
 	defer c.s.end(t)
 	err := c.s.fromEngine(t, &c.request, f, hold)
+	if err == nil {
+		return nil
+	}
 	switch KindOf(err) {
 	case ErrUnknownRequest, ErrMasterDied:
 		return call.ErrEnded
@@ -69,15 +74,17 @@ func (c *Call) Next(ctx context.Context) (*frame.Frame, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	f, err := c.in.Next(ctx)
-	if err == io.EOF {
+	switch {
+	case err == nil:
+		return c.taken(f), nil
+	case err == io.EOF:
 		if last := c.takeLast(); last != nil {
 			return last, nil
 		}
-	}
-	if errors.Is(err, inbox.ErrClosed) {
+	case errors.Is(err, inbox.ErrClosed):
 		err = errAbandoned
 	}
-	return f, err
+	return nil, err
 }
 
 // TryNext is Next without the wait.
@@ -85,10 +92,22 @@ func (c *Call) TryNext() (*frame.Frame, bool) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	if f, ok := c.in.TryNext(); ok {
-		return f, true
+		return c.taken(f), true
 	}
 	last := c.takeLast()
 	return last, last != nil
+}
+
+// taken takes note of a frame that is read. The last one of a response is copied, so that its buffer is free: many
+// callers do not ask for more.
+func (c *Call) taken(f *frame.Frame) *frame.Frame {
+	if f.Type.Terminal() {
+		f = f.Clone()
+		c.in.Release()
+		return f
+	}
+	c.unread[f.Type].Add(-1)
+	return f
 }
 
 var errAbandoned = errors.New("the call was closed")
@@ -121,21 +140,29 @@ func (c *Call) Close() error {
 	t := c.s.turn()
 	abandoned := c.request.live
 	if abandoned {
-		c.s.cancel(t, &c.request, false, frame.CancelReason{
-			Code: []byte(call.CodeAborted), Attribution: frame.AttributionInternal, Message: []byte("nobody waits for the response"),
-		})
+		c.s.cancel(t, &c.request, false, abandonedReason)
 	}
 	c.s.end(t)
-	if abandoned && c.reading.TryLock() {
-		for f, ok := c.in.TryNext(); ok; f, ok = c.in.TryNext() {
-			if !f.Type.Terminal() {
-				c.s.counters.Drop(stats.ChannelClosed, f.Type)
-			}
-		}
-		c.reading.Unlock()
-	}
 	c.in.Drop()
+	if abandoned {
+		c.dropUnread()
+	}
 	return nil
+}
+
+var abandonedReason = frame.CancelReason{
+	Code: []byte(call.CodeAborted), Attribution: frame.AttributionInternal, Message: []byte("nobody waits for the response"),
+}
+
+// dropUnread counts what nobody has read.
+func (c *Call) dropUnread() {
+	c.reading.Lock() // who reads has learnt that it is over
+	defer c.reading.Unlock()
+	for i := range c.unread {
+		for range c.unread[i].Swap(0) {
+			c.s.counters.Drop(stats.ChannelClosed, frame.Type(i))
+		}
+	}
 }
 
 // put gives the call a frame of its response. It returns false when there is no room. mu is held.
@@ -148,6 +175,9 @@ func (c *Call) put(f *frame.Frame, body []byte) bool {
 		c.onChunk(f)
 	}
 	err := c.in.Put(body)
+	if err == nil && !f.Type.Terminal() {
+		c.unread[f.Type].Add(1)
+	}
 	if f.Type.Terminal() {
 		if err != nil {
 			c.last = f.Clone()

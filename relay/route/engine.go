@@ -176,7 +176,7 @@ func (s *Switch) writeReq(t *turn, r *request, req *frame.Frame, hold bool) erro
 	r.opened = true
 	r.record(toHandler, req)
 	err := r.dest.out.Send(req)
-	if refused(err) {
+	if err != nil && refused(err) {
 		s.terminate(t, r, stats.KindErr, nil)
 		return err
 	}

@@ -111,7 +111,18 @@ func (s *Switch) fromEngine(t *turn, r *request, f *frame.Frame, hold bool) erro
 		s.counters.Straggler(f.Type)
 		return nil
 	}
-	err := r.dest.out.Send(f)
+	if err := r.dest.out.Send(f); err != nil {
+		return s.unsent(t, r, err)
+	}
+	if !hold {
+		t.feed(r.dest)
+	}
+	s.passed(r, toHandler, f)
+	return nil
+}
+
+// unsent takes care of a frame from the engine that an outbox refused.
+func (s *Switch) unsent(t *turn, r *request, err error) error {
 	switch frame.KindOf(err) {
 	case frame.ErrFrameTooLarge:
 		s.tooLarge(t, r)
@@ -119,14 +130,7 @@ func (s *Switch) fromEngine(t *turn, r *request, f *frame.Frame, hold bool) erro
 	case frame.ErrEncode:
 		return err
 	}
-	if err != nil {
-		return coded(ErrMasterDied, codeMasterDied, "master %d (%q) died: %v", r.dest.master.index, r.dest.id, err)
-	}
-	if !hold {
-		t.feed(r.dest)
-	}
-	s.passed(r, toHandler, f)
-	return nil
+	return coded(ErrMasterDied, codeMasterDied, "master %d (%q) died: %v", r.dest.master.index, r.dest.id, err)
 }
 
 // passed takes note of a frame that went by.

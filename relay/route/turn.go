@@ -12,12 +12,12 @@ import (
 // A turn is a stretch of work on the tables of a switch, with mu held, and what that work leaves to be done
 // without: outboxes that were fed are to be flushed, observers called, sockets closed.
 type turn struct {
-	fed   []*link
+	first *link // outboxes that were fed: the first one, and more
+	more  []*link
 	ended []stats.Terminated
 	lost  []*link
 	notes []note
 	news  []announcement
-	buf   [4]*link
 }
 
 // A note is a message for the log.
@@ -80,20 +80,24 @@ func (s *Switch) finish(t *turn) {
 
 // feed notes that a link's outbox was fed.
 func (t *turn) feed(l *link) {
-	if n := len(t.fed); n > 0 && t.fed[n-1] == l || slices.Contains(t.fed, l) {
-		return
+	switch {
+	case t.first == l || slices.Contains(t.more, l):
+	case t.first == nil:
+		t.first = l
+	default:
+		t.more = append(t.more, l)
 	}
-	if t.fed == nil {
-		t.fed = t.buf[:0]
-	}
-	t.fed = append(t.fed, l)
 }
 
 // flush has all outboxes that were fed written. mu is not held.
 func (t *turn) flush() {
-	for i, l := range t.fed {
-		l.out.Flush()
-		t.fed[i] = nil
+	if t.first != nil {
+		t.first.out.Flush()
+		t.first = nil
 	}
-	t.fed = t.fed[:0]
+	for i, l := range t.more {
+		l.out.Flush()
+		t.more[i] = nil
+	}
+	t.more = t.more[:0]
 }

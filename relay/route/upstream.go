@@ -125,9 +125,7 @@ func (s *Switch) answer(t *turn, r *request, f *frame.Frame) *link {
 		return nil
 	case r.origin == nil:
 		if !s.toEngine(f) && r.live {
-			s.cancel(t, r, false, frame.CancelReason{
-				Code: []byte(call.CodeAborted), Attribution: frame.AttributionInternal, Message: []byte("nobody reads the response"),
-			})
+			s.cancel(t, r, false, abandonedReason)
 		}
 		return nil
 	}
