@@ -14,6 +14,9 @@ import (
 // errClosed is the error of a call that was closed.
 var errClosed = errors.New("the call is closed")
 
+// errOverrun is how a request ends whose handler sent a CHUNK that it had no credit for.
+var errOverrun = &Error{CodeCreditViolation, frame.AttributionInternal, "a chunk of the response came beyond its credit", ""}
+
 // A Call is a request that was begun. Its methods are safe for concurrent use, except that Next, Collect and End
 // belong to one goroutine at a time.
 type Call struct {
@@ -234,7 +237,7 @@ func (c *Call) failed() error {
 	return c.failure
 }
 
-// refuseOverrun ends a request whose handler sent a CHUNK that it had no credit for.
+// refuseOverrun says, once, that the request ends with errOverrun.
 func (c *Call) refuseOverrun() {
 	c.mu.Lock()
 	first := !c.rejected
@@ -244,6 +247,5 @@ func (c *Call) refuseOverrun() {
 		return
 	}
 	c.link.Drop(stats.CreditViolation, frame.TypeChunk)
-	e := &Error{CodeCreditViolation, frame.AttributionInternal, "a chunk of the response came beyond its credit", ""}
-	c.fail(e, &Cancelled{e.Code, e.Attribution, e.Message})
+	c.fail(errOverrun, &Cancelled{errOverrun.Code, errOverrun.Attribution, errOverrun.Message})
 }

@@ -16,6 +16,9 @@ func (c *Call) arrived(f *frame.Frame) {
 	}
 	first := overrun && !c.overrun
 	c.overrun = c.overrun || overrun
+	if overrun && c.failure == nil {
+		c.failure = errOverrun // at once: what is in the queue is not for the caller any more
+	}
 	opened := c.opened
 	c.mu.Unlock()
 	if first && opened {

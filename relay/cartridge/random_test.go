@@ -22,7 +22,7 @@ import (
 	"github.com/cosim-go/cosim/relay/internal/pipe"
 )
 
-var rounds = flag.Int("rounds", 150, "random rounds of TestRandomStreams")
+var rounds = flag.Int("rounds", 60, "random rounds of TestRandomStreams")
 
 // Streams of all kinds both ways, through small windows, with slow ends on both sides, with peer calls that come back, and
 // with cancels: what comes is what was sent, or the request has ended with an error; nobody waits for ever, and nobody is
