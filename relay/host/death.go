@@ -102,7 +102,7 @@ func (p *process) grace() time.Duration {
 
 // ended reports whether the process may have ended by itself, which would explain the failure.
 func (e *StartError) ended() bool {
-	return errors.Is(e, frame.ErrHandshake) || errors.Is(e, frame.ErrUnexpectedEOF) || errors.Is(e, frame.ErrIO)
+	return errors.Is(e, errOutputEnded) || errors.Is(e, frame.ErrUnexpectedEOF) || errors.Is(e, frame.ErrIO)
 }
 
 // wait waits for something to be done, but not for long, and reports whether it is.

@@ -49,6 +49,8 @@ func (r *relay) carry(head *frame.Head) {
 		r.carryLoop(head, req, call)
 	case req != nil && !req.bodyDone:
 		r.toHandler(head, req)
+	case call != nil && call.loop.local && call.loop.back(r.in.Frame(), call.loop.bodyDone) == bodySide:
+		h.late(head) // the handler was here, and has ended
 	case call != nil:
 		r.toRequester(head, call)
 	case req != nil:

@@ -86,7 +86,10 @@ func writeAll(out *frame.Writer, frames ...*frame.Frame) error {
 // unexpected returns what a reader's error is where the stream must not end.
 func unexpected(err error) error {
 	if err == io.EOF {
-		return frame.Errorf(frame.ErrHandshake, "its output ended")
+		return frame.Errorf(frame.ErrHandshake, "%w", errOutputEnded)
 	}
 	return err
 }
+
+// errOutputEnded says that a cartridge ended its output, as one does that ends.
+var errOutputEnded = errors.New("its output ended")

@@ -10,6 +10,8 @@ type loop struct {
 	response map[string]struct{} // ids of the streams that the handler has begun
 	ends     []side              // which ends have left and not come back, in their order
 	done     bool                // the end of the response has come back
+	local    bool                // the handler is, or was, a cartridge of this host
+	bodyDone bool                // the handler's request was released after the end of its body
 }
 
 // A side is what a frame of a request belongs to.

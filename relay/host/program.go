@@ -122,23 +122,31 @@ func (l *programLink) watch(drained <-chan struct{}) {
 	l.linger()
 }
 
-// linger closes the output of a process that has ended: when it was read, or nothing comes any more, because something that
-// escaped holds the pipe.
+// linger closes the output of a process that has ended: when it was read; when nobody reads it any more; or when nothing comes
+// any more, because something that escaped holds the pipe.
 func (l *programLink) linger() {
 	defer l.cutOut()
-	tick := time.NewTicker(exitGrace)
+	const often = 20 // looks in exitGrace
+	tick := time.NewTicker(exitGrace / often)
 	defer tick.Stop()
-	last := l.reads.Load()
-	for range killLimit / exitGrace {
+	last, quiet := l.reads.Load(), 0
+	for range often * int(killLimit/exitGrace) {
 		select {
 		case <-l.outEnded:
 			return
 		case <-tick.C:
 		}
-		now := l.reads.Load()
-		if now == last && (l.reading.Load() || l.killed.Load()) {
+		reads, reading := l.reads.Load(), l.reading.Load()
+		switch {
+		case reads != last:
+			last, quiet = reads, 0
+		case l.killed.Load() && !reading:
+			return
+		case reading:
+			quiet++
+		}
+		if quiet == often {
 			return
 		}
-		last = now
 	}
 }

@@ -54,6 +54,9 @@ func (r *relay) request(head *frame.Head) error {
 		return nil
 	}
 	req := &request{key: key, owner: c, call: h.outgoing[head.ID]}
+	if req.call != nil {
+		req.call.loop.local = true
+	}
 	switch c.phase {
 	case idle:
 		h.start(c)

@@ -123,6 +123,9 @@ func (t *tables) releaseCall(c *peerCall) {
 }
 
 func (t *tables) evict(r *request) {
+	if r.call != nil {
+		r.call.loop.bodyDone = r.bodyDone
+	}
 	delete(t.incoming, r.key)
 	if t.byRID[r.key.RID] == r {
 		delete(t.byRID, r.key.RID)
