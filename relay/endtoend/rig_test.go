@@ -1,0 +1,125 @@
+package endtoend
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cosim-go/cosim/relay/host"
+	"github.com/cosim-go/cosim/relay/manifest"
+	"github.com/cosim-go/cosim/relay/route"
+	"github.com/cosim-go/cosim/relay/stats"
+)
+
+// A rig is a switch with hosts in this process, each with cartridges that are processes of their own.
+type rig struct {
+	t      testing.TB
+	mark   string
+	sw     *route.Switch
+	listen *net.UnixListener
+	ended  endings
+	hosts  map[string]*runningHost
+}
+
+type runningHost struct {
+	*host.Host
+	stop context.CancelFunc
+	done chan error
+}
+
+var marks atomic.Int64
+
+// newRig makes a switch without hosts.
+func newRig(t testing.TB) *rig {
+	r := &rig{t: t, mark: strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(marks.Add(1), 10), hosts: map[string]*runningHost{}}
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "switch.sock"))
+	require.NoError(t, err)
+	r.listen = l.(*net.UnixListener)
+	r.sw, err = route.New(t.Context(), nil, &route.Options{OnTerminated: r.ended.add})
+	require.NoError(t, err)
+	t.Cleanup(r.close)
+	return r
+}
+
+// close ends all hosts and the switch. No process may be left.
+func (r *rig) close() {
+	for id := range r.hosts {
+		r.stopHost(id)
+	}
+	r.sw.Close()
+	r.listen.Close()
+	awaitNoProcess(r.t, r.mark)
+}
+
+// startHost joins a host with some cartridges to the switch.
+func (r *rig) startHost(id string, names ...string) *runningHost {
+	h := &runningHost{Host: newHost(r.t, r.mark, names...), done: make(chan error, 1)}
+	socket, err := net.Dial("unix", r.listen.Addr().String())
+	require.NoError(r.t, err)
+	var ctx context.Context
+	ctx, h.stop = context.WithCancel(context.Background())
+	go func() { h.done <- h.Run(ctx, socket) }()
+	r.join(id)
+	r.hosts[id] = h
+	return h
+}
+
+// join makes a master of the next connection to the rig's socket.
+func (r *rig) join(id string) {
+	conn, err := r.listen.Accept()
+	require.NoError(r.t, err)
+	_, err = r.sw.AddMaster(r.t.Context(), id, conn)
+	require.NoError(r.t, err)
+	for _, m := range r.sw.Health() {
+		require.True(r.t, m.Healthy || m.ID != id, "%+v", m)
+	}
+}
+
+func (r *rig) stopHost(id string) {
+	h := r.hosts[id]
+	delete(r.hosts, id)
+	h.stop()
+	select {
+	case <-h.done:
+	case <-time.After(30 * time.Second):
+		r.t.Errorf("host %s does not end", id)
+	}
+}
+
+// newHost makes a host with some cartridges, which are this program in another role.
+func newHost(t testing.TB, mark string, names ...string) *host.Host {
+	h := host.New(nil)
+	for _, name := range names {
+		require.NoError(t, h.Register(registration(t, mark, name)))
+	}
+	return h
+}
+
+func registration(t testing.TB, mark, name string) host.Registration {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	identity, err := manifest.NewCap("cap:effect=none", "Identity")
+	require.NoError(t, err)
+	own, err := manifest.NewCap(capOf(name), "Do as the plan says")
+	require.NoError(t, err)
+	return host.Registration{
+		Install: manifest.Install{Channel: manifest.ChannelRelease, ID: name, Version: "1.0.0"},
+		Groups:  []manifest.CapGroup{{Name: "default", Caps: []manifest.Cap{identity, own}}},
+		Provider: host.Program(host.Exec, host.Command{
+			Path: self,
+			Env:  append(os.Environ(), roleVariable+"=cartridge", nameVariable+"="+name, markVariable+"="+mark),
+		}),
+	}
+}
+
+// Endings counts how requests ended, by id: each of them once.
+type endings struct{ total, twice atomic.Int64 }
+
+func (e *endings) add(stats.Terminated) { e.total.Add(1) }
