@@ -70,6 +70,9 @@ type Options struct {
 	// ended writing. Close and Finish are not errors.
 	Failed func(error)
 
+	// Manual leaves it to the caller to Flush: Send and Forward never write by themselves.
+	Manual bool
+
 	// Corked holds everything until Uncork.
 	Corked bool
 }

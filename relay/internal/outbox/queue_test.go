@@ -53,6 +53,28 @@ func TestMuchIsWrittenWithoutFlush(t *testing.T) {
 	})
 }
 
+func TestNothingIsWrittenByItselfWhereTheCallerFlushes(t *testing.T) {
+	near, far := relaytest.BufferedPipe(1 << 20)
+	defer far.Close()
+	o := outbox.New(near, &outbox.Options{Manual: true})
+	defer o.Close()
+	for range 5 {
+		if err := o.Send(log(frame.Number(1), 30_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o.Queued() < 150_000 {
+		t.Errorf("Queued = %d, want all of 5 frames of 30 000 bytes", o.Queued())
+	}
+	o.Flush()
+	in := frame.NewReader(far, nil)
+	for range 5 {
+		if _, err := in.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // An outbox that does not number passes on what came, also what nobody would write like that.
 func TestAFrameThatIsNotNumberedGoesOnByteForByte(t *testing.T) {
 	// No number, and a version in a head that is longer than need be.

@@ -57,7 +57,7 @@ func (o *Outbox) Flows() int {
 
 // release unlocks after a frame.
 func (o *Outbox) release() {
-	if o.queue.tail() >= flushSize {
+	if !o.options.Manual && o.queue.tail() >= flushSize {
 		o.flush()
 	}
 	o.watch()
