@@ -19,3 +19,6 @@ func FlowsOf(s *Switch) (n int) {
 	}
 	return n
 }
+
+// TableOf returns the present state of a switch's cap table.
+func TableOf(s *Switch) *routes { return s.routes.Load() }

@@ -53,6 +53,7 @@ func (s *Switch) connect(ctx context.Context, id string, conn io.ReadWriteCloser
 	}
 	l.out = outbox.New(conn, &outbox.Options{
 		Number:    true,
+		Manual:    true, // or it would write with mu held
 		MaxFrame:  l.offer.maxFrame(),
 		MaxQueued: s.options.MaxQueued,
 		Failed:    func(err error) { s.lost(l, err) },

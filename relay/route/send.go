@@ -114,7 +114,7 @@ func (s *Switch) fromEngine(t *turn, r *request, f *frame.Frame, hold bool) erro
 	if err := r.dest.out.Send(f); err != nil {
 		return s.unsent(t, r, err)
 	}
-	if !hold {
+	if !hold || r.dest.out.Queued() >= flushSize {
 		t.feed(r.dest)
 	}
 	s.passed(r, toHandler, f)

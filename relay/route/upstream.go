@@ -27,12 +27,18 @@ func (s *Switch) handle(ctx context.Context, t *turn, l *link, f *frame.Frame) (
 		s.mu.Unlock()
 	}
 	s.finish(t)
-	if err == nil && to != nil && to.out.Full() {
-		t.flush()
-		to.out.Room(ctx) // or it died, or l did
+	if err == nil && to != nil && to.out.Queued() >= flushSize {
+		to.out.Flush()
+		if to.out.Full() {
+			t.flush()
+			to.out.Room(ctx) // or it died, or l did
+		}
 	}
 	return err
 }
+
+// flushSize is how many bytes gather in an outbox before they are written though more is at hand.
+const flushSize = 64 << 10
 
 // body returns the body of the frame that a link's reader read last.
 func (l *link) body() []byte { return l.in.Wire()[frame.PrefixSize:] }
