@@ -138,7 +138,7 @@ func TestCallerGoes(t *testing.T) {
 			if err := leave(c); err != nil {
 				t.Fatal(err)
 			}
-			if reason := receive(t, l.cancels); reason.Code != call.CodeAborted || reason.Attribution != frame.AttributionEnvironment {
+			if reason := receive(t, l.cancels); reason.Code != call.CodeAborted || reason.Attribution != frame.AttributionEnvironment || reason.Message != "the caller has gone" {
 				t.Errorf("the request is cancelled with %+v", reason)
 			}
 			receive(t, l.closed)

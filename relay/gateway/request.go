@@ -155,8 +155,7 @@ func (r *request) carry(link call.Link) error {
 	sender.Go(func() { r.send(over, link) })
 	err := r.respond(link)
 	if err != nil {
-		e := asError(err)
-		link.Cancel(false, (&call.Cancelled{Code: e.Code, Attribution: e.Attribution, Message: e.Message}).Reason())
+		link.Cancel(false, asReason(err))
 	}
 	done()
 	sender.Wait()
@@ -231,6 +230,16 @@ func (r *request) drop() {
 	r.over = true
 	r.body.Drop()
 	r.wait(-r.held.Load())
+}
+
+// asReason returns why a request ends as a CANCEL says it.
+func asReason(err error) frame.CancelReason {
+	var c *call.Cancelled
+	if !errors.As(err, &c) {
+		e := asError(err)
+		c = &call.Cancelled{Code: e.Code, Attribution: e.Attribution, Message: e.Message}
+	}
+	return c.Reason()
 }
 
 // asError returns why a request ends as an ERR says it.

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// startSwitch starts a switch on the socket s, with more flags.
+func (w *workspace) startSwitch(flags ...string) *process {
+	w.t.Helper()
+	p := w.start(append([]string{"relay", "switch", "--listen", "s"}, flags...)...)
+	p.await(`listening on "s"`)
+	return p
+}
+
+// startHost starts a host at the socket s, and waits until the switch has it under a name.
+func (w *workspace) startHost(sw *process, name string, args ...string) *process {
+	w.t.Helper()
+	p := w.start(append([]string{"relay", "host", "--connect", "s"}, args...)...)
+	sw.await(fmt.Sprintf("host %q: joined", name))
+	return p
+}
+
+// call makes a call to its end.
+func (w *workspace) call(args ...string) (code int, stdout, stderr string) {
+	w.t.Helper()
+	return w.cosim(append([]string{"relay", "call", "--connect", "s"}, args...)...)
+}
+
+// wantGone waits until no process has a text on its command line that came of this workspace's tests.
+func (w *workspace) wantGone(what string) {
+	w.t.Helper()
+	err := poll(func() error {
+		left := processes(func(environ, args [][]byte, _ string) bool {
+			return contains(environ, "HOME="+w.home) && len(args) > 0 && strings.Contains(string(args[0]), what)
+		})
+		if len(left) > 0 {
+			return fmt.Errorf("%q still run", left)
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// Policy and state are those of the files: when a host joins, and after SIGHUP.
+//
+// Requirements: PO1, ST1, ST2
+func TestSwitchTellsHosts(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "-- policy --\np1\n-- state --\ns1\n")
+	w.write("policy", "p1")
+	w.write("state", "s1")
+	sw := w.startSwitch("--host", "gpu=g", "--policy", "policy", "--state", "gpu=state")
+	host := w.start("relay", "host", "--connect", "g", "stub-one")
+	sw.await(`host "gpu": policy sent: 2 bytes of "policy"`)
+	sw.await(`host "gpu": state sent: 2 bytes of "state"`)
+	if code, _, stderr := w.call("cap:told", "--text", "media:=s1,p1"); code != 0 {
+		t.Errorf("the call = %d, %s", code, stderr)
+	}
+	waits := w.start("relay", "call", "--connect", "s", "cap:told", "--text", "media:=s2,p2")
+	waits.await("info: told s1,p1")
+	w.write("policy", "p2")
+	w.write("state", "s2")
+	sw.signal(syscall.SIGHUP)
+	if code := waits.wait(); code != 0 {
+		t.Errorf("the call that waits for new ones = %d, %s", code, waits.stderr)
+	}
+	sw.await(`policy sent to all hosts: 2 bytes of "policy"`)
+
+	sw.signal(syscall.SIGHUP)
+	sw.await("SIGHUP: nothing has changed")
+	if err := os.Remove(w.path("policy")); err != nil {
+		t.Fatal(err)
+	}
+	sw.signal(syscall.SIGHUP)
+	sw.await(`cannot read the policy "policy": file does not exist; the last one stays`)
+
+	host.signal(syscall.SIGTERM)
+	if code := host.wait(); code != exitTerm {
+		t.Errorf("the host = %d", code)
+	}
+	sw.await(`host "gpu": lost: its socket was closed`)
+	w.start("relay", "host", "--connect", "g", "stub-two")
+	sw.await(`host "gpu": joined again`)
+	if code, _, stderr := w.call("cap:told", "--text", "media:=s2,p2"); code != 0 {
+		t.Errorf("the call to the next host = %d, %s", code, stderr)
+	}
+	sw.signal(syscall.SIGTERM)
+	if code := sw.wait(); code != exitTerm {
+		t.Errorf("the switch = %d", code)
+	}
+}
+
+// A host that is killed leaves no cartridge, nor what that has started; its requests end, and it can come back.
+func TestHostIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	host := w.startHost(sw, "host-1", "stub-one")
+	code, stdout, stderr := w.call("cap:child")
+	child, err := strconv.Atoi(strings.TrimSpace(stdout))
+	if code != 0 || err != nil {
+		t.Fatalf("the call = %d, %q, %s", code, stdout, stderr)
+	}
+	waits := w.start("relay", "call", "--connect", "s", "cap:wait")
+	waits.await("info: waiting")
+	host.signal(syscall.SIGKILL)
+	host.wait()
+	if code := waits.wait(); code != exitFailed || !strings.Contains(waits.stderr.String(), "failed: MASTER_DIED (environment): ") {
+		t.Errorf("the call = %d, %s", code, waits.stderr)
+	}
+	w.wantGone("stub-one")
+	if err := poll(func() error { return notGone(child) }); err != nil {
+		t.Errorf("what the cartridge has started: %v", err)
+	}
+	w.startHost(sw, "host-1", "stub-one")
+	sw.await(`host "host-1": joined again`)
+	if code, _, stderr := w.call("cap:stub-one"); code != 0 {
+		t.Errorf("the call to the next host = %d, %s", code, stderr)
+	}
+}
+
+// notGone returns an error while a process runs.
+func notGone(pid int) error {
+	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil || strings.Contains(string(state), ") Z ") {
+		return nil
+	}
+	return fmt.Errorf("process %d runs: %s", pid, state)
+}
+
+// In order, too, nothing is left of what cartridges have started.
+func TestHostSweeps(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	host := w.startHost(sw, "host-1", "stub-one")
+	code, stdout, stderr := w.call("cap:child")
+	child, err := strconv.Atoi(strings.TrimSpace(stdout))
+	if code != 0 || err != nil {
+		t.Fatalf("the call = %d, %q, %s", code, stdout, stderr)
+	}
+	host.signal(syscall.SIGINT)
+	if code := host.wait(); code != exitInt || !strings.Contains(host.stderr.String(), "killed what cartridges left: 1 process\n") {
+		t.Errorf("the host = %d, %s", code, host.stderr)
+	}
+	if err := poll(func() error { return notGone(child) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// A second signal does not wait for a cartridge that does not leave.
+func TestSecondSignalKillsCartridges(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "-- bin/stubborn --\n#!/bin/sh\n"+"trap '' TERM INT\nstub-one\nsleep 1000\n")
+	sw := w.startSwitch()
+	host := w.startHost(sw, "host-1", "./bin/stubborn")
+	if code, _, stderr := w.call("cap:stub-one"); code != 0 {
+		t.Fatalf("the call = %d, %s", code, stderr)
+	}
+	host.signal(syscall.SIGTERM)
+	host.await("SIGTERM: ending; once more kills the cartridges at once")
+	host.signal(syscall.SIGTERM)
+	if code := host.wait(); code != exitTerm || !strings.Contains(host.stderr.String(), "SIGTERM: killed ") {
+		t.Errorf("the host = %d, %s", code, host.stderr)
+	}
+	w.wantGone("sleep")
+}
+
+// A switch that is killed leaves its socket alone, which the next one takes over. A host with --retry is there again.
+func TestSwitchIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	kept := w.startHost(sw, "host-1", "--retry", "stub-one")
+	lost := w.startHost(sw, "host-2", "stub-two")
+	waits := w.start("relay", "call", "--connect", "s", "cap:wait")
+	waits.await("info: waiting")
+	if code, _, stderr := w.cosim("relay", "switch", "--listen", "s"); code != exitRefused || !strings.Contains(stderr, `cannot listen on "s": somebody does already`) {
+		t.Errorf("another switch = %d, %s", code, stderr)
+	}
+	sw.signal(syscall.SIGKILL)
+	sw.wait()
+	if code := waits.wait(); code != exitFailed || !strings.Contains(waits.stderr.String(), "failed: CONNECTION_LOST (environment): the connection to the switch was closed\n") {
+		t.Errorf("the call = %d, %s", code, waits.stderr)
+	}
+	if code := lost.wait(); code != exitFailed || !strings.Contains(lost.stderr.String(), `the switch at "s" was lost: it closed the connection`) {
+		t.Errorf("the host without --retry = %d, %s", code, lost.stderr)
+	}
+	w.wantGone("stub-two")
+	kept.await(`no switch at "s": it closed the connection; trying again`)
+	if code, _, stderr := w.call("cap:stub-one"); code != exitRefused || !strings.Contains(stderr, `cannot connect to "s": connection refused`) {
+		t.Errorf("a call without a switch = %d, %s", code, stderr)
+	}
+
+	sw = w.startSwitch()
+	sw.await(`host "host-1": joined`)
+	if code, _, stderr := w.call("cap:stub-one"); code != 0 {
+		t.Errorf("a call to the next switch = %d, %s", code, stderr)
+	}
+	kept.signal(syscall.SIGTERM)
+	if code := kept.wait(); code != exitTerm {
+		t.Errorf("the host with --retry = %d, %s", code, kept.stderr)
+	}
+	w.wantGone("stub-one")
+	sw.signal(syscall.SIGTERM)
+	sw.wait()
+	if _, err := os.Lstat(w.path("s")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+// A caller that is killed takes its request along, and nobody else's.
+func TestCallerIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	host := w.startHost(sw, "host-1", "stub-one")
+	killed := w.start("relay", "call", "--connect", "s", "cap:wait")
+	killed.await("info: waiting")
+	other := w.start("relay", "call", "--connect", "s", "cap:wait")
+	other.await("info: waiting")
+	killed.signal(syscall.SIGKILL)
+	killed.wait()
+	host.await("stub-one: no more waiting: aborted by the host: the caller has gone")
+	err := poll(func() error {
+		_, stdout, _ := w.cosim("relay", "status", "--connect", "s")
+		if !strings.Contains(stdout, "; 1 request\n") {
+			return fmt.Errorf("the status is\n%s", stdout)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	other.signal(syscall.SIGINT)
+	if code := other.wait(); code != exitInt || !strings.Contains(other.stderr.String(), "cosim: call to \"cap:wait\" was cancelled by SIGINT\n") {
+		t.Errorf("the other caller = %d, %s", code, other.stderr)
+	}
+	host.await("stub-one: no more waiting: Cancelled by user")
+}
+
+// A caller is told when its switch ends.
+func TestSwitchEndsDuringCall(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	w.startHost(sw, "host-1", "stub-one")
+	waits := w.start("relay", "call", "--connect", "s", "cap:wait")
+	waits.await("info: waiting")
+	sw.signal(syscall.SIGINT)
+	if code := sw.wait(); code != exitInt {
+		t.Errorf("the switch = %d, %s", code, sw.stderr)
+	}
+	if code := waits.wait(); code != exitFailed || !strings.Contains(waits.stderr.String(), "failed: ABORTED (environment): ") {
+		t.Errorf("the call = %d, %s", code, waits.stderr)
+	}
+}
+
+// On a terminal a line shows how far a call is, and nothing is left of it.
+func TestCallInTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	w.startHost(sw, "host-1", "stub-one")
+	x := w.inTerminal(100, 24, "relay", "call", "--connect", "s", "cap:wait", "--text", "media:=four")
+	x.await(`^info: waiting`)
+	if !poll1(func() bool { return strings.Contains(x.output.String(), "25% [######------------------]") }) {
+		t.Errorf("the terminal shows %q", x.output)
+	}
+	x.press("\x03")
+	x.await(`^cosim: cancelling; once more does not wait for the end`)
+	if code := x.wait(); code != exitInt {
+		t.Errorf("the call = %d", code)
+	}
+	if out := x.output.String(); !strings.Contains(out, "sent 4 B of 4 B") || !strings.Contains(out, "\r\x1b[Kcosim: cancelling") || !strings.HasSuffix(out, "cosim: call to \"cap:wait\" was cancelled by SIGINT\r\n") {
+		t.Errorf("the terminal shows %q", out)
+	}
+}
+
+// poll1 looks until what it looks for is so.
+func poll1(look func() bool) bool {
+	return poll(func() error {
+		if !look() {
+			return errors.New("not yet")
+		}
+		return nil
+	}) == nil
+}
