@@ -76,7 +76,7 @@ func (f *callFlags) check(urn string) error {
 		return usage("cosim relay call needs --connect PATH; see cosim relay call --help")
 	}
 	if _, err := caps.Parse(urn); err != nil {
-		return usage("%q is no cap: %v", urn, err)
+		return &exitError{code: exitUsage, msg: fmt.Sprintf("%q is no cap: %v", urn, err), hints: []string{"a cap is a URN, such as cap:hash"}}
 	}
 	if f.preferred != "" {
 		if _, err := caps.Parse(f.preferred); err != nil {
@@ -233,7 +233,7 @@ func dialSwitch(ctx context.Context, path string) (*gateway.Client, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if errors.Is(err, frame.ErrHandshake) {
+	if errors.Is(err, frame.ErrHandshake) || errors.Is(err, errSilent) {
 		return nil, refused(fmt.Sprintf("cannot call by %q: %v", path, err), "is it the socket of a switch, and not that of a host of it?")
 	}
 	return nil, refused(fmt.Sprintf("cannot connect to %q: %v", path, socket.Reason(err)), "start one with: cosim relay switch --listen "+shellWord(path))

@@ -43,13 +43,13 @@ Exit codes: 0 it has answered, 2 wrong usage, 3 there is no switch, 4 it did not
 }
 
 func (c *cli) relayStatus(connect string) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), dialPatience, errSilent)
-	defer cancel()
-	client, err := dialSwitch(ctx, connect)
+	client, err := dialSwitch(context.Background(), connect)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), dialPatience, errSilent)
+	defer cancel()
 	s, err := statusOf(ctx, client)
 	if err != nil {
 		return &exitError{code: exitFailed, msg: "asking for the status: " + err.Error()}

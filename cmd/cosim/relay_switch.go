@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +17,7 @@ import (
 	"github.com/cosim-go/cosim/cmd/cosim/internal/socket"
 	"github.com/cosim-go/cosim/relay/gateway"
 	"github.com/cosim-go/cosim/relay/route"
+	"github.com/cosim-go/cosim/topology/diag"
 )
 
 // switchFlags are the flags of relay switch.
@@ -77,7 +81,10 @@ func (f *switchFlags) check() error {
 		if other, ok := paths[h.value]; ok {
 			return usage("--host %s=%s: the socket is that of %s", h.name, h.value, other)
 		}
-		if names[h.name] || isNumbered(h.name) {
+		if isNumbered(h.name) {
+			return usage("--host %s=%s: hosts without a name are called so", h.name, h.value)
+		}
+		if names[h.name] {
 			return usage("--host %s=%s: there is another host of that name", h.name, h.value)
 		}
 		paths[h.value], names[h.name] = "--host "+h.name, true
@@ -88,11 +95,21 @@ func (f *switchFlags) check() error {
 		case told[s.name]:
 			return usage("--state %s=%s: there is another state for that host", s.name, s.value)
 		case !names[s.name] && !isNumbered(s.name):
-			return usage("--state %s=%s: there is no --host %s", s.name, s.value, s.name)
+			return &exitError{
+				code: exitUsage, msg: fmt.Sprintf("--state %s=%s: there is no --host %s", s.name, s.value, s.name),
+				hints: hostHints(s.name, slices.Collect(maps.Keys(names))),
+			}
 		}
 		told[s.name] = true
 	}
 	return nil
+}
+
+func hostHints(name string, names []string) []string {
+	if near := diag.Suggest(name, names); near != "" {
+		return []string{fmt.Sprintf("did you mean %q?", near)}
+	}
+	return []string{"hosts without a name are called host-1, host-2 and so on"}
 }
 
 // isNumbered reports whether a name is one that hosts without a name get.
