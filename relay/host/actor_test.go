@@ -31,6 +31,9 @@ type actor struct {
 	out   *frame.Writer
 	seq   *flow.SeqAssigner
 	calls map[frame.ID]flow.Key // its peer calls, with the requests that they are made for
+	own   frame.ID              // of its own heartbeat
+	open  *frame.Frame          // rest of the body of its peer call
+	heard []string              // what it was told beside requests, in order
 }
 
 // A script is a request that an actor serves.
@@ -175,7 +178,7 @@ var dos = []string{
 	"echo", "late", "never", "fail", "die", "signal", "close-output", "close-input", "half-exit", "half-hang", "garbage",
 	"flood-log", "flood-stray", "stderr", "policy", "state", "notify", "hello", "req-xid", "req-nocap", "req-twice",
 	"gap", "stop", "deaf", "grandchild", "escape", "exceed", "early", "call", "call-die", "leave", "beat", "two-ends",
-	"foreign", "no-pools-answer", "call-leave", "call-twice",
+	"foreign", "no-pools-answer", "call-leave", "call-open", "tell",
 }
 
 func capOf(do string) string { return "cap:do=" + do }
@@ -206,9 +209,16 @@ func (a *actor) take(f *frame.Frame) error {
 	switch f.Type {
 	case frame.TypeHeartbeat:
 		a.beat(f)
+	case frame.TypePolicy:
+		a.heard = append(a.heard, "policy "+string(f.Payload))
 	case frame.TypeReq:
 		do, _ := strings.CutPrefix(string(f.Cap), "cap:do=")
 		do, _, _ = strings.Cut(do, ";")
+		if f.RoutingID == frame.Number(0) {
+			a.heard = append(a.heard, "identity")
+		} else {
+			a.heard = append(a.heard, "req "+do)
+		}
 		a.reqs[key] = &script{do: do}
 		return a.begin(f, do)
 	case frame.TypeCancel:
@@ -220,10 +230,14 @@ func (a *actor) take(f *frame.Frame) error {
 	case frame.TypeCloseStream:
 		a.send(a.log(key, "closing"))
 	case frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd, frame.TypeErr, frame.TypeLog, frame.TypeCredit:
-		if parent, ok := a.calls[f.ID]; ok && !(f.Type == frame.TypeCredit && f.CreditDirection() == frame.ResponseDirection) && a.reqs[key] == nil {
+		if f.Type == frame.TypeCredit {
+			a.heard = append(a.heard, "credit "+f.CreditDirection().String())
+			return nil
+		}
+		if parent, ok := a.calls[f.ID]; ok && !a.ofBody(key, f) {
 			return a.answered(parent, f)
 		}
-		if s := a.reqs[key]; s != nil && f.Type != frame.TypeCredit {
+		if s := a.reqs[key]; s != nil {
 			s.body = append(s.body, f)
 			if f.Type.Terminal() {
 				return a.finish(key, s)
@@ -233,12 +247,30 @@ func (a *actor) take(f *frame.Frame) error {
 	return nil
 }
 
+// ofBody reports whether a frame is of a body that the actor gets, for a peer call of its own.
+func (a *actor) ofBody(k flow.Key, f *frame.Frame) bool {
+	if a.reqs[k] == nil {
+		return false
+	}
+	return f.Type.Terminal() && a.open == nil || string(f.StreamID) == "arg0"
+}
+
 // beat answers a heartbeat.
 func (a *actor) beat(f *frame.Frame) {
 	if a.behaviour == "deaf" {
 		return
 	}
 	hb, _ := f.Heartbeat()
+	if f.ID == a.own {
+		a.heard = append(a.heard, "answer")
+		return
+	}
+	if hb.ResourceState != nil {
+		a.heard = append(a.heard, "state "+string(hb.ResourceState))
+	}
+	if hb.DesiredCapacities != nil {
+		a.heard = append(a.heard, "desired "+string(hb.DesiredCapacities))
+	}
 	if a.behaviour == "refuses" && hb.DesiredCapacities != nil {
 		e, _ := frame.NewErr(f.ID, frame.ErrInfo{Code: []byte("UNKNOWN_POOL"), Attribution: frame.AttributionInternal, Message: []byte("no such pool")})
 		a.send(&e)
@@ -252,9 +284,6 @@ func (a *actor) beat(f *frame.Frame) {
 	}
 	r, _ := frame.NewHeartbeat(f.ID, answer)
 	a.send(&r)
-	if hb.ResourceState != nil || hb.DesiredCapacities != nil {
-		os.Stderr.WriteString("") // told by frames alone
-	}
 }
 
 func (a *actor) log(k flow.Key, message string) *frame.Frame {
@@ -299,7 +328,18 @@ func (a *actor) stream(k flow.Key, id, data string) []*frame.Frame {
 // finish answers a request whose body has ended.
 func (a *actor) finish(k flow.Key, s *script) error {
 	switch s.do {
-	case "never", "early", "call", "call-die", "call-leave", "call-twice":
+	case "early":
+		fmt.Fprintf(os.Stderr, "the body had %d frames\n", len(s.body))
+		delete(a.reqs, k)
+		return nil
+	case "never", "call", "call-die", "call-leave", "call-open":
+		return nil
+	case "tell":
+		delete(a.reqs, k)
+		a.mu.Lock()
+		heard := strings.Join(a.heard, "\n")
+		a.mu.Unlock()
+		a.send(append(a.stream(k, "out", heard), a.end(k))...)
 		return nil
 	case "late":
 		go func() {

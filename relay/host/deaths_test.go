@@ -139,7 +139,7 @@ func TestLateFramesAreClassified(t *testing.T) {
 func TestStderrIsDrained(t *testing.T) {
 	var log lines
 	r := startRig(t, &Options{Logger: log.logger()}, "demo", "good")
-	q := r.req(capOf("stderr")+";of=demo").body("x")
+	q := r.req(capOf("stderr") + ";of=demo").body("x")
 	r.echoes("good")
 	q.end()
 	f := r.req(capOf("die")+";of=demo").err(codeDied, frame.AttributionEnvironment)

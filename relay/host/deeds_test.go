@@ -135,10 +135,11 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 	case "two-ends":
 		a.send(a.end(k))
 		a.send(a.log(k, "too late"), a.end(k))
-	case "call", "call-die", "call-leave", "call-twice":
+	case "call", "call-die", "call-leave", "call-open":
 		a.call(k, f, do)
 	case "beat":
-		hb, _ := frame.NewHeartbeat(frame.NewUUID(), frame.Heartbeat{})
+		a.own = frame.NewUUID()
+		hb, _ := frame.NewHeartbeat(a.own, frame.Heartbeat{})
 		a.send(&hb)
 	}
 	return nil
@@ -185,7 +186,13 @@ func (a *actor) call(k flow.Key, f *frame.Frame, do string) {
 	case "call-leave":
 		return
 	}
-	a.send(a.stream(flow.Key{RID: id}, "arg0", "from "+a.name)...)
+	body := a.stream(flow.Key{RID: id}, "arg0", "from "+a.name)
+	if do == "call-open" { // the rest follows when the response has ended
+		a.send(body[:2]...)
+		a.open = body[2]
+		return
+	}
+	a.send(body...)
 	end := frame.NewBodyEnd(id)
 	a.send(&end)
 }
@@ -197,6 +204,11 @@ func (a *actor) answered(parent flow.Key, f *frame.Frame) error {
 	}
 	if f.Type.Terminal() {
 		delete(a.calls, f.ID)
+		if a.open != nil {
+			end := frame.NewBodyEnd(f.ID)
+			a.send(a.open, &end)
+			a.open = nil
+		}
 	}
 	f.ID, f.RoutingID, f.Seq = parent.RID, parent.XID, 0
 	a.send(f)

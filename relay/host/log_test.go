@@ -9,6 +9,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
@@ -68,4 +72,30 @@ func killAll(ids []int, program string) {
 			syscall.Kill(id, syscall.SIGKILL)
 		}
 	}
+}
+
+// stderrLines are the lines that cartridges write to standard error.
+type stderrLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *stderrLines) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, nil))
+}
+
+func (l *stderrLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(p))
+	return len(p), nil
+}
+
+func (l *stderrLines) await(t *testing.T, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return strings.Contains(strings.Join(l.lines, ""), text)
+	}, patience, time.Millisecond, "%v", l.lines)
 }

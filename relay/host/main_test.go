@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if !ok {
 		os.Exit(m.Run())
 	}
+	if behaviour == "host" {
+		os.Exit(runHost())
+	}
 	if len(os.Args) > 1 {
 		fmt.Fprintln(os.Stderr, "a cartridge is started without arguments, not with", os.Args[1:])
 		os.Exit(64)
