@@ -79,7 +79,7 @@ func TestIDsOfMastersDiffer(t *testing.T) {
 	near, far := sockets(t)
 	near2, far2 := sockets(t)
 	_, err := route.New(t.Context(), []route.Socket{{ID: "a", Conn: near}, {ID: "a", Conn: near2}}, nil)
-	require.ErrorContains(t, err, `"a"`)
+	require.ErrorContains(t, err, `master 1: its id "a" is another's too`)
 	for _, conn := range []io.ReadWriteCloser{far, far2} {
 		newHost(t, conn).ends()
 	}
