@@ -92,7 +92,7 @@ func bareSwitchOf(t *testing.T, p *peer, c cartridgeOf, flags ...string) *bareSw
 	listener, err := net.Listen("unix", socket)
 	require.NoError(t, err)
 	defer listener.Close()
-	s.hosts[0] = startHost(t, p, socket, s.script(t, c), c, flags...)
+	s.hosts = []stopper{startHost(t, p, socket, s.script(t, c), c, flags...)}
 	require.NoError(t, listener.(*net.UnixListener).SetDeadline(time.Now().Add(callLimit)))
 	conn, err := listener.Accept()
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/cosim-go/cosim/relay/route"
 )
 
-const callLimit = 20 * time.Second
+const callLimit = time.Minute
 
 // ourEngine is a route.Switch that two hosts connect to.
 type ourEngine struct {
@@ -26,9 +26,9 @@ type ourEngine struct {
 	*route.Switch
 }
 
-func listen(t *testing.T, r *rig, socket string) *ourEngine {
+func listen(t *testing.T, r *rig, socket string, hosts int) *ourEngine {
 	t.Helper()
-	e := &ourEngine{hosts: len(r.hosts)}
+	e := &ourEngine{hosts: hosts}
 	if r.policy != "" {
 		e.policy = &route.Policy{Meta: networkMeta(t, r.policy)}
 	}

@@ -118,11 +118,11 @@ func (p *peer) command(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // program returns a program of testdata, not started. It is killed when the test ends, and
-// after half a minute, which ends what waits for it; what it says on standard error goes into the
+// after two minutes, which ends what waits for it; what it says on standard error goes into the
 // test's log where the test fails.
 func (p *peer) program(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, p.python, append([]string{filepath.Join("testdata", name)}, args...)...)
 	stderr := new(spoken)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cosim-go/cosim/relay/host"
 )
 
 // A side is who has written a part of a rig.
@@ -58,18 +60,20 @@ type engine interface {
 	close(t *testing.T)
 }
 
-// A rig is a switch, two hosts and a cartridge process at each, every part ours or theirs: near
+// A rig is a switch, two hosts and a cartridge process at each, every part by one side: near
 // serves forward and orphan, far serves invert, fail, die and wait.
 type rig struct {
 	parts
-	peer   *peer
-	flags  []string // of the peer's programs
-	policy string   // network policy of the switch, or none
-	engine engine
-	hosts  [2]stopper
-	dir    string
-	said   *os.File      // what cartridges say, and whether one is there
-	lines  *bufio.Reader // of said
+	peer     *peer
+	flags    []string     // of the peer's programs
+	policy   string       // network policy of the switch, or none
+	options  host.Options // of our host
+	engine   engine
+	together bool // one host has both cartridges
+	hosts    []stopper
+	dir      string
+	said     *os.File      // what cartridges say, and whether one is there
+	lines    *bufio.Reader // of said
 }
 
 // A stopper is a host that ends when its switch has.
@@ -100,9 +104,14 @@ func assemble(t *testing.T, r *rig) *rig {
 	t.Helper()
 	r.prepare(t)
 	socket := filepath.Join(r.dir, "switch")
-	r.engine = r.newEngine(t, socket)
-	for i := range r.hosts {
-		r.hosts[i] = r.newHost(t, socket, i)
+	if r.together {
+		r.engine = r.newEngine(t, socket, 1)
+		r.hosts = []stopper{runHost(t, r, socket, cartridges[:]...)}
+		return r
+	}
+	r.engine = r.newEngine(t, socket, len(cartridges))
+	for _, c := range cartridges {
+		r.hosts = append(r.hosts, r.newHost(t, socket, c))
 	}
 	return r
 }
@@ -120,15 +129,18 @@ func (r *rig) prepare(t *testing.T) {
 	r.lines = bufio.NewReader(r.said)
 }
 
-func (r *rig) newEngine(t *testing.T, socket string) engine {
+func (r *rig) newEngine(t *testing.T, socket string, hosts int) engine {
 	if r.switchBy == byThem {
-		return startEngine(t, r.peer, r.policy, socket, len(r.hosts), r.flags...)
+		return startEngine(t, r.peer, r.policy, socket, hosts, r.flags...)
 	}
-	return listen(t, r, socket)
+	return listen(t, r, socket, hosts)
 }
 
-func (r *rig) newHost(t *testing.T, socket string, i int) stopper {
-	return startHost(t, r.peer, socket, r.script(t, cartridges[i]), cartridges[i], r.flags...)
+func (r *rig) newHost(t *testing.T, socket string, c cartridgeOf) stopper {
+	if r.hostBy == byUs {
+		return runHost(t, r, socket, c)
+	}
+	return startHost(t, r.peer, socket, r.script(t, c), c, r.flags...)
 }
 
 // script writes a program that starts a cartridge: hosts start a cartridge without arguments.
@@ -163,7 +175,7 @@ func (r *rig) kind() string {
 // says waits for a cartridge to say something.
 func (r *rig) says(t *testing.T, want string) {
 	t.Helper()
-	require.NoError(t, r.said.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, r.said.SetReadDeadline(time.Now().Add(callLimit)))
 	line, err := r.lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, want+"\n", line)
@@ -177,7 +189,7 @@ func (r *rig) close(t *testing.T) {
 	for _, h := range r.hosts {
 		h.stopped(t)
 	}
-	require.NoError(t, r.said.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, r.said.SetReadDeadline(time.Now().Add(callLimit)))
 	rest, err := io.ReadAll(r.lines)
 	require.NoError(t, err, "a cartridge is left")
 	require.Empty(t, string(rest))

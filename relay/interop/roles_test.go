@@ -50,12 +50,41 @@ func (r *rig) fails(t *testing.T) {
 	assert.Equal(t, want, answer{Terminal: a.Terminal, Code: a.Code, Class: a.Class, Message: a.Message})
 }
 
-// peerCall calls a cap of one host whose handler calls a cap of the other.
+// peerCall calls a cap whose handler calls a cap of the other cartridge, with more than a CHUNK.
 func (r *rig) peerCall(t *testing.T) {
 	sent, want := body()
-	a := r.engine.call(t, invocation{Cap: capURN("forward"), Media: media, Body: sent, Piece: 1 << 18})
+	const size = 300_000
+	a := r.engine.call(t, invocation{Cap: capURN("forward"), Media: media, Body: sent[:size]})
 	succeeded(t, a)
-	assert.True(t, bytes.Equal(want, a.Body), "%d bytes came back, not the %d inverted ones", len(a.Body), len(want))
+	assert.True(t, bytes.Equal(want[:size], a.Body), "%d bytes came back, not the %d inverted ones", len(a.Body), size)
+}
+
+// death calls a handler that ends its process, which is started again for the next request. Their
+// host says so in an ERR without routing id, which their switch sends back to it.
+func (r *rig) death(t *testing.T) {
+	if r.switchBy == byThem && r.hostBy == byThem {
+		return
+	}
+	a := r.engine.call(t, invocation{Cap: capURN("die"), Media: media, Body: []byte("x")})
+	assert.Equal(t, []string{"err", "CARTRIDGE_DIED", "environment"}, []string{a.Terminal, a.Code, a.Class}, a)
+	a = r.engine.call(t, invocation{Cap: capURN("invert"), Media: media, Body: []byte{0}})
+	succeeded(t, a)
+	assert.Equal(t, []byte{255}, a.Body)
+}
+
+// orphan calls a cap whose handler calls a cap that nobody has. In their switch that is the end of
+// what reads the hosts, and no answer comes.
+func (r *rig) orphan(t *testing.T) {
+	a := r.engine.call(t, invocation{Cap: capURN("orphan"), Media: media, Body: []byte("x")})
+	switch {
+	case r.switchBy == byThem:
+		assert.Equal(t, "NoHandlerError: No handler for cap: "+capURN("nobody"), a.Error)
+	case r.cartridgeBy == byThem:
+		assert.Equal(t, []string{"err", "HANDLER_ERROR", "internal"}, []string{a.Terminal, a.Code, a.Class}, a)
+		assert.Contains(t, a.Message, capURN("nobody"))
+	default:
+		assert.Equal(t, []string{"err", "NO_HANDLER", "environment"}, []string{a.Terminal, a.Code, a.Class}, a)
+	}
 }
 
 // cancel cancels a request whose handler waits. Through their host it ends at the switch alone:
@@ -103,6 +132,8 @@ func (r *rig) everyCase(t *testing.T) {
 		{"an ERR", r.fails},
 		{"a peer call", r.peerCall},
 		{"a cancel", r.cancel},
+		{"a death", r.death},
+		{"a peer call that nobody serves", r.orphan}, // the last, since their switch does not go on
 	} {
 		if !t.Run(c.name, c.run) {
 			return
@@ -120,20 +151,50 @@ func TestEveryPairOfRoles(t *testing.T) {
 		{byThem, byThem, byThem},
 		{byUs, byThem, byThem},
 		{byUs, byThem, byUs},
+		{byUs, byUs, byThem},
+		{byThem, byUs, byUs},
+		{byThem, byUs, byThem},
 		{byThem, byThem, byUs},
 	} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			t.Run("v4", func(t *testing.T) {
-				t.Parallel()
-				assemble(t, &rig{parts: p, peer: findPeer(t, envV4)}).everyCase(t)
-			})
-			// The newest release speaks version 6, but nothing of it looks at the version but the
-			// check of HELLO; with our number it works, and wants a policy.
-			t.Run("newest", func(t *testing.T) {
-				t.Parallel()
-				assemble(t, &rig{parts: p, peer: findPeer(t, envNewest), policy: "no_telemetry", flags: ourVersion()}).everyCase(t)
-			})
+			assemble(t, &rig{parts: p, peer: findPeer(t, envV4)}).everyCase(t)
+		})
+	}
+}
+
+// The newest release speaks version 6, but nothing of it looks at the version except the check of
+// HELLO: with our number it works, and wants a policy.
+//
+// Requirements: R1, C1, C2, C3, C4, PO1
+func TestPairsWithTheNewestRelease(t *testing.T) {
+	t.Parallel()
+	for _, p := range []parts{
+		{byUs, byThem, byThem},
+		{byUs, byUs, byThem},
+		{byThem, byUs, byUs},
+		{byThem, byThem, byUs},
+	} {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			r := &rig{parts: p, peer: findPeer(t, envNewest), policy: "no_telemetry", flags: ourVersion()}
+			assemble(t, r).everyCase(t)
+		})
+	}
+}
+
+// A peer call that comes back to the host that it came from. (Their host loses it.)
+//
+// Requirement: C4
+func TestPeerCallsOnOneHost(t *testing.T) {
+	t.Parallel()
+	for _, p := range []parts{{byThem, byUs, byUs}, {byUs, byUs, byThem}} {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			r := assemble(t, &rig{parts: p, peer: findPeer(t, envV4), together: true})
+			require.Equal(t, all(), r.engine.caps(t))
+			r.peerCall(t)
+			r.close(t)
 		})
 	}
 }

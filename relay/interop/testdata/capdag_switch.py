@@ -62,7 +62,7 @@ class Engine:
         sender.start()
         answer = Answer(self.switch, rid)
         while not answer.terminal:
-            frame = self.frames.get(timeout=20)
+            frame = self.frames.get(timeout=60)
             if isinstance(frame, Exception):
                 raise frame
             if frame.id != rid:
