@@ -5,9 +5,9 @@ import "github.com/spf13/cobra"
 func (c *cli) relayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "relay",
-		Short: "Check, watch and measure the frame relay",
-		Long: `Tools for those who embed the frame relay, or speak its protocol with an implementation
-of their own.`,
+		Short: "Serve cartridges, call them, and watch what passes",
+		Long: `A switch, hosts of cartridges and callers over the frame relay, and tools for those who embed it
+or speak its protocol with an implementation of their own.`,
 		Args: noArgs,
 
 		SuggestionsMinimumDistance: 2,

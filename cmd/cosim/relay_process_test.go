@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -263,6 +266,41 @@ func TestSwitchEndsDuringCall(t *testing.T) {
 	if code := waits.wait(); code != exitFailed || !strings.Contains(waits.stderr.String(), "failed: ABORTED (environment): ") {
 		t.Errorf("the call = %d, %s", code, waits.stderr)
 	}
+}
+
+// Megabytes go through all processes, from a pipe and into one, as they are; and a reader that has enough ends the request.
+func TestCallStreams(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	host := w.startHost(sw, "host-1", "stub-one")
+	data := make([]byte, 8<<20)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	cmd := w.command("relay", "call", "--connect", "s", "cap:echo", "--arg", "media:=-")
+	cmd.Stdin = bytes.NewReader(data)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil || !bytes.Equal(out.Bytes(), data) {
+		t.Errorf("%d bytes come back as %d: %v", len(data), out.Len(), err)
+	}
+	w.write("data", string(data))
+	p := startProcess(t, shellIn(w, "cosim relay call --connect s cap:echo --arg media:=data | head -c 100 | wc -c; echo ended"))
+	if code := p.wait(); code != 0 || strings.Join(strings.Fields(p.stdout.String()), " ") != "100 ended" || !strings.Contains(p.stderr.String(), "cosim: printing the output: broken pipe\n") {
+		t.Errorf("the pipe = %d, %q, %s", code, p.stdout, p.stderr)
+	}
+	host.signal(syscall.SIGTERM)
+	host.wait()
+	if got := host.stderr.String(); strings.Contains(got, "died") || strings.Contains(got, "killed") {
+		t.Errorf("the host says\n%s", got)
+	}
+}
+
+// shellIn is a shell that runs a line in a workspace.
+func shellIn(w *workspace, line string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), w.env...)
+	return cmd
 }
 
 // On a terminal a line shows how far a call is, and nothing is left of it.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/cosim-go/cosim/relay/call"
 	"github.com/cosim-go/cosim/relay/cartridge"
 	"github.com/cosim-go/cosim/relay/frame"
 )
@@ -22,13 +23,14 @@ import (
 //	cap:told       the policy and the state, once they are what the argument says
 //	cap:die        its death
 //	cap:child      the process ID of a child that outlives it
+//	cap:ask        what another cartridge answers to the cap that its argument is
 func stubCartridge() {
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "hello from "+name)
 	c := cartridge.New(name, "1.0", nil)
 	for urn, h := range map[string]cartridge.Handler{
 		"cap:" + name: stubName(name), "cap:echo": stubEcho, "cap:wait": stubWait, "cap:fail": stubFail,
-		"cap:several": stubSeveral, "cap:told": stubTold, "cap:die": stubDie, "cap:child": stubChild,
+		"cap:several": stubSeveral, "cap:told": stubTold, "cap:die": stubDie, "cap:child": stubChild, "cap:ask": stubAsk,
 	} {
 		c.Handle(urn, "a cap of "+name, h)
 	}
@@ -123,5 +125,22 @@ func stubChild(_ context.Context, r *cartridge.Request) error {
 		return err
 	}
 	_, err := fmt.Fprintln(r.Output("media:", nil), child.Process.Pid)
+	return err
+}
+
+func stubAsk(ctx context.Context, r *cartridge.Request) error {
+	in, err := r.Next()
+	if err != nil {
+		return err
+	}
+	urn, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	answer, err := call.Do(ctx, r, string(urn))
+	if err != nil {
+		return err
+	}
+	_, err = r.Output("media:", nil).Write(answer)
 	return err
 }
