@@ -69,7 +69,8 @@ func (s *Switch) acquire(ctx context.Context, to *pool, urn string) (*admission.
 	return permit, err
 }
 
-// configure brings the pools of a master in line with what its host offers. mu is held.
+// configure brings the pools of a master in line with what its host offers. While the master is not healthy nobody is
+// let in. mu is held.
 func (s *Switch) configure(m *master) {
 	offered := map[manifest.Install]bool{}
 	for _, o := range m.offer.inventory.Offers() {
@@ -78,10 +79,11 @@ func (s *Switch) configure(m *master) {
 	}
 	for install, p := range m.pools {
 		switch {
-		case offered[install]:
+		case offered[install] && m.healthy:
+			p.resume()
 		case p.away.IsZero():
 			p.suspend()
-		case time.Since(p.away) > s.options.Grace && p.idle():
+		case !offered[install] && time.Since(p.away) > s.options.Grace && p.idle():
 			p.control.Close()
 			delete(m.pools, install)
 		}
@@ -101,8 +103,14 @@ func (s *Switch) offerPool(m *master, o manifest.Offer) {
 		m.pools[o.Install] = p
 	default:
 		p.control.Configure(o.Pools)
-		p.control.Resume()
+	}
+}
+
+// resume ends the outage of a pool, if there is one.
+func (p *pool) resume() {
+	if !p.away.IsZero() {
 		p.away = time.Time{}
+		p.control.Resume()
 	}
 }
 

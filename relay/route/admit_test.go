@@ -244,6 +244,29 @@ func TestWaitingRequestsOutliveAnOutage(t *testing.T) {
 	}
 }
 
+// While a host is not verified nobody is let in.
+func TestAnOutageGoesOnUntilTheHostIsVerified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := record{id: "demo", caps: []string{identity, echoCap}, running: true, pools: map[string]int{"all": 1}}
+		s, h := bubble(t, nil, r)
+		first := openLater(t, s, "cap:echo")
+		defer first.link.Close()
+		h.expect(frame.TypeReq)
+		second := openLater(t, s, "cap:echo")
+		h.announce()
+		h.announceWith(frame.DefaultLimits(), recordsOf(r))
+		check := h.identify()
+		first.link.Cancel(false, byUser) // makes room
+		h.expect(frame.TypeCancel)
+		require.True(t, second.waits())
+		h.echo(check, nonce)
+		require.False(t, second.waits())
+		require.NoError(t, second.err)
+		h.expect(frame.TypeReq)
+		second.link.Close()
+	})
+}
+
 func TestClosingTheSwitchEndsTheWaitForAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := bubble(t, nil, record{id: "demo", caps: []string{identity, echoCap}})

@@ -69,7 +69,7 @@ func (c *Call) send(ctx context.Context, f *frame.Frame, hold bool) error {
 }
 
 // Next returns the next frame of the response: see [call.Link]. Where the request was made without OnCredit, the CREDIT
-// frames for its body are among them. When the switch is closed it fails with ErrClosed.
+// frames for its body are among them.
 func (c *Call) Next(ctx context.Context) (*frame.Frame, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()

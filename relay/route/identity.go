@@ -102,14 +102,24 @@ var errLate = errors.New("the identity check was not answered in time")
 
 // greet starts the reader of a link, after the first frames to it. It returns the identity check if there is one.
 func (s *Switch) greet(l *link) (c *check, err error) {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
 	t := s.turn()
-	defer func() {
-		s.end(t)
-		if err != nil {
-			l.close()
-			l.out.Close()
-		}
-	}()
+	if c, err = s.sendGreeting(t, l); err == nil {
+		s.links[l] = struct{}{}
+		s.running.Go(func() { s.read(ctx, l, c != nil) })
+	}
+	s.end(t)
+	if err != nil {
+		stop()
+		l.close()
+		l.out.Close()
+	}
+	return c, err
+}
+
+// sendGreeting writes what a host gets first: a policy, and the identity check if it has caps. mu is held.
+func (s *Switch) sendGreeting(t *turn, l *link) (*check, error) {
 	if s.closed {
 		return nil, errClosed
 	}
@@ -118,17 +128,13 @@ func (s *Switch) greet(l *link) (c *check, err error) {
 			return nil, fmt.Errorf("writing the policy: %w", err)
 		}
 	}
-	if len(l.offer.inventory.Caps) > 0 {
-		if err := s.ask(t, l); err != nil {
-			return nil, fmt.Errorf("writing the identity check: %w", err)
-		}
+	if len(l.offer.inventory.Caps) == 0 {
+		return nil, nil
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
-	s.links[l] = struct{}{}
-	c = l.check
-	s.running.Go(func() { s.read(ctx, l, c != nil) })
-	return c, nil
+	if err := s.ask(t, l); err != nil {
+		return nil, fmt.Errorf("writing the identity check: %w", err)
+	}
+	return l.check, nil
 }
 
 // ask writes an identity check. mu is held.

@@ -69,9 +69,6 @@ func (l *link) readManifest(data []byte, allowEmpty bool) (*manifest.Inventory, 
 func (s *Switch) reoffered(t *turn, m *master, had bool, change manifest.Change) {
 	m.offer = m.link.offer
 	has := len(m.offer.inventory.Caps) > 0
-	if change.Admission {
-		s.configure(m)
-	}
 	switch {
 	case !had && has:
 		s.recheck(t, m)
@@ -79,6 +76,7 @@ func (s *Switch) reoffered(t *turn, m *master, had bool, change manifest.Change)
 		m.check, m.healthy, m.lastError = nil, true, nil
 	}
 	if change.Caps || change.Admission {
+		s.configure(m)
 		s.rebuild()
 	}
 }
@@ -98,7 +96,7 @@ func (s *Switch) recheck(t *turn, m *master) {
 	m.check = c
 	frames := identityFrames(c.request.rid, runtimeStream)
 	for i := range frames {
-		s.fromEngine(t, &c.request, &frames[i], false)
+		s.fromEngine(t, &c.request, &frames[i], false) // or the master dies, which ends the request
 	}
 	s.running.Go(func() { s.awaitCheck(m, c) })
 }
@@ -122,6 +120,7 @@ func (s *Switch) awaitCheck(m *master, c *Call) {
 		return
 	}
 	m.check, m.healthy, m.lastError = nil, err == nil, err
+	s.configure(m)
 	s.rebuild()
 	if err != nil {
 		s.note(t, slog.LevelWarn, "the identity check failed", "master", m.id, "error", err)

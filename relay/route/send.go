@@ -107,6 +107,8 @@ func (s *Switch) fromEngine(t *turn, r *request, f *frame.Frame, hold bool) erro
 		return s.unknown(f)
 	case !isBody(f.Type):
 		return errNotBody(f.Type)
+	case !r.opened:
+		return errorf(ErrProtocol, "a %s frame of request %s before its REQ", f.Type, r.rid)
 	case r.bodyDone && f.Type.Flow():
 		s.counters.Straggler(f.Type)
 		return nil

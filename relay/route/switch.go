@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cosim-go/cosim/relay/call"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/inbox"
 	"github.com/cosim-go/cosim/relay/manifest"
@@ -180,8 +181,9 @@ func (s *Switch) start(ctx context.Context, sockets []Socket) error {
 	return nil
 }
 
-// Close ends the switch: what waits fails with ErrClosed, every socket is closed, and every goroutine of the
-// switch has ended when Close returns. It may be called again.
+// Close ends the switch: requests that run end for their callers with the code ABORTED, what waits fails with
+// ErrClosed, every socket is closed, and every goroutine of the switch has ended when Close returns. It may be called
+// again.
 func (s *Switch) Close() error {
 	t := s.turn()
 	if !s.closed {
@@ -192,20 +194,23 @@ func (s *Switch) Close() error {
 	return nil
 }
 
+// closedReason is why requests end that run when the switch is closed.
+var closedReason = frame.CancelReason{
+	Code: []byte(call.CodeAborted), Attribution: frame.AttributionEnvironment, Message: []byte("the switch was closed"),
+}
+
 func (s *Switch) shut(t *turn) {
 	s.closed = true
 	for cancel := range s.closing {
 		(*cancel)(errClosed)
 	}
-	for _, r := range s.requests {
-		r.unlink()
-		if r.call != nil {
-			r.call.in.Close(errClosed)
-		}
-	}
-	clear(s.requests)
 	for l := range s.links {
 		s.retire(t, l, errClosed)
+	}
+	answer := call.CancelledFrom(closedReason).Terminal()
+	for _, r := range s.requests {
+		s.terminate(t, r, stats.KindCancelled, &closedReason)
+		s.fail(t, r, answer)
 	}
 	for _, m := range s.masters {
 		m.link, m.healthy, m.lastError, m.check = nil, false, errClosed, nil

@@ -63,6 +63,9 @@ func (s *Switch) end(t *turn) {
 
 // finish does what a turn left, except to flush, and forgets it. mu is not held.
 func (s *Switch) finish(t *turn) {
+	if len(t.lost)+len(t.ended)+len(t.notes)+len(t.news) == 0 {
+		return
+	}
 	for _, l := range t.lost {
 		l.close()
 	}

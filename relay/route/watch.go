@@ -54,27 +54,23 @@ func (s *Switch) Expect(n int) {
 func (s *Switch) AllReady() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.allReady()
-}
-
-func (s *Switch) allReady() bool {
 	return s.expected > 0 && len(s.masters) == s.expected &&
 		!slices.ContainsFunc(s.masters, func(m *master) bool { return !m.healthy })
 }
 
 // WaitReady waits until [Switch.AllReady]. It fails with the cause of ctx, and with ErrClosed.
-func (s *Switch) WaitReady(ctx context.Context) error { return s.wait(ctx, s.allReady) }
+func (s *Switch) WaitReady(ctx context.Context) error { return s.wait(ctx, s.AllReady) }
 
-// wait waits until a condition holds, which is looked at with mu held.
+// wait waits until a condition holds.
 func (s *Switch) wait(ctx context.Context, holds func() bool) error {
 	for {
 		s.mu.Lock()
-		ok, changed, closed := holds(), s.changed, s.closed
+		changed, closed := s.changed, s.closed
 		s.mu.Unlock()
 		switch {
 		case closed:
 			return errClosed
-		case ok:
+		case holds():
 			return nil
 		}
 		select {
