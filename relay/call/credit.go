@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
@@ -81,9 +82,15 @@ func (c *Call) grant(r *response, chunks uint64) {
 	if chunks == 0 {
 		return
 	}
-	f := frame.NewCredit(c.link.ID(), r.id, chunks, frame.ResponseDirection)
-	c.link.Send(c.life, &f)
+	f := grants.Get().(*frame.Frame)
+	*f = frame.NewCredit(c.link.ID(), r.id, chunks, frame.ResponseDirection)
+	c.link.Send(c.life, f)
+	*f = frame.Frame{}
+	grants.Put(f)
 }
+
+// grants are frames that no grant uses. Grants are many, and a Link may let a frame escape.
+var grants = sync.Pool{New: func() any { return new(frame.Frame) }}
 
 // unexpected returns an error of the response.
 func unexpected(format string, args ...any) error {

@@ -235,14 +235,15 @@ func (c *Call) outcome(f *frame.Frame) error {
 	if failure := c.failed(); failure != nil {
 		return failure
 	}
+	if c.info.Succeeded() && c.open == 0 {
+		return io.EOF
+	}
 	e := &Error{Code: CodeProtocolError, Attribution: frame.AttributionInternal}
 	exit, ok := c.info.ExitCode.Get()
 	switch {
-	case c.info.Succeeded() && c.open > 0:
+	case c.info.Succeeded():
 		e.Message = fmt.Sprintf("the response ended with %d streams open", c.open)
 		return e
-	case c.info.Succeeded():
-		return io.EOF
 	case !ok:
 		e.Message = "the response ended without an exit code"
 	default:

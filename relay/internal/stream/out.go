@@ -25,7 +25,9 @@ type Out struct {
 	start   frame.Frame
 	chunker *flow.Chunker
 	started bool
-	repeats uint64 // CHUNKs of Repeat
+
+	repeats  uint64 // CHUNKs of Repeat
+	repeated frame.Frame
 }
 
 // NewOut returns what sends the stream that start begins, over a link with the limits l. It keeps start.
@@ -82,10 +84,10 @@ func (o *Out) Repeat(ctx context.Context, chunk *frame.Frame) error {
 	if err := o.Start(ctx); err != nil {
 		return err
 	}
-	f := *chunk
-	f.StreamID = o.start.StreamID
+	o.repeated = *chunk
+	o.repeated.StreamID = o.start.StreamID
 	o.repeats++
-	return o.chunk(ctx, &f)
+	return o.chunk(ctx, &o.repeated)
 }
 
 // chunk sends a CHUNK when there is credit for it.
@@ -107,9 +109,9 @@ func (o *Out) End(ctx context.Context) error {
 	if err := o.Start(ctx); err != nil {
 		return err
 	}
-	f := o.chunker.End()
-	if f.ChunkCount.IsSet() {
-		f.ChunkCount = frame.Some(o.Sent())
+	o.start = o.chunker.End() // which is in the way no longer
+	if o.start.ChunkCount.IsSet() {
+		o.start.ChunkCount = frame.Some(o.Sent())
 	}
-	return o.sink.Queue(ctx, &f)
+	return o.sink.Queue(ctx, &o.start)
 }

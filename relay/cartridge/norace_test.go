@@ -1,0 +1,5 @@
+//go:build !race
+
+package cartridge_test
+
+const raceEnabled = false
