@@ -122,7 +122,7 @@ func eachHost(t *testing.T, c cartridgeOf, test func(t *testing.T, s *bareSwitch
 // the body of a peer call elsewhere, so a switch has to tell by where it comes from.
 func TestTheirHostsOwnErrorsHaveNoRoutingID(t *testing.T) {
 	t.Parallel()
-	eachHost(t, cartridges[1], func(t *testing.T, s *bareSwitch) {
+	eachHost(t, far, func(t *testing.T, s *bareSwitch) {
 		id := s.request(t, capURN("nobody"), frame.Number(7), "x")
 		failure := s.until(t, frame.TypeErr)
 		assert.Equal(t, id, failure.ID)
@@ -166,7 +166,7 @@ func TestTheirHostLosesPeerCallsToItself(t *testing.T) {
 // The newest release answers nothing before it was given a policy.
 func TestTheNewestHostWantsAPolicyFirst(t *testing.T) {
 	t.Parallel()
-	s := bareSwitchOf(t, findPeer(t, envNewest), cartridges[1], ourVersion()...)
+	s := bareSwitchOf(t, findPeer(t, envNewest), far, ourVersion()...)
 	s.until(t, frame.TypeRelayNotify)
 	id := s.request(t, identity, frame.Number(1), "x")
 	failure := s.until(t, frame.TypeErr)

@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/host"
+	"github.com/cosim-go/cosim/relay/manifest"
+	"github.com/cosim-go/cosim/relay/route"
 )
 
 // firstBody reads a frame's body as it is.
@@ -34,7 +37,7 @@ func isVersion6(t *testing.T, body []byte, typ frame.Type) {
 
 func TestTheNewestHostSpeaksVersion6(t *testing.T) {
 	t.Parallel()
-	s := bareSwitchOf(t, findPeer(t, envNewest), cartridges[1])
+	s := bareSwitchOf(t, findPeer(t, envNewest), far)
 	isVersion6(t, firstBody(t, s.conn), frame.TypeRelayNotify)
 }
 
@@ -61,4 +64,43 @@ func TestTheNewestCartridgeRefusesOurVersion(t *testing.T) {
 	assert.Empty(t, answer)
 	require.Error(t, cmd.Wait())
 	assert.Contains(t, cmd.Stderr.(*spoken).String(), "protocol version mismatch: ours 6, theirs 4")
+}
+
+// So no pair of ours and the newest release as it is gets anywhere. Each of ours says why.
+
+func TestOurSwitchRefusesTheNewestHost(t *testing.T) {
+	t.Parallel()
+	s := bareSwitchOf(t, findPeer(t, envNewest), far)
+	_, err := route.New(t.Context(), []route.Socket{{ID: "a", Conn: s.conn}}, nil)
+	require.ErrorIs(t, err, frame.ErrInvalidFrame)
+	assert.ErrorContains(t, err, "version 6")
+}
+
+func TestOurHostRefusesTheNewestSwitch(t *testing.T) {
+	t.Parallel()
+	r := &rig{parts: parts{byThem, byUs, byUs}, peer: findPeer(t, envNewest), policy: "full", on: [][]cartridgeOf{{far}}}
+	h := assemble(t, r).hosts[0].(*ourHost)
+	err := <-h.done
+	require.ErrorIs(t, err, frame.ErrInvalidFrame)
+	assert.ErrorContains(t, err, "version 6")
+}
+
+func TestOurHostCannotStartTheNewestCartridge(t *testing.T) {
+	t.Parallel()
+	r := &rig{parts: parts{byUs, byUs, byThem}, peer: findPeer(t, envNewest)}
+	r.prepare(t)
+	program := host.Program(nil, host.Command{Path: r.script(t, far)})
+	_, err := host.Inspect(t.Context(), program, &host.Options{HelloLimit: callLimit})
+	var failure *host.StartError
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, manifest.HandshakeFailed, failure.Kind)
+}
+
+func TestTheNewestHostCannotStartOurCartridge(t *testing.T) {
+	t.Parallel()
+	r := &rig{parts: parts{byThem, byThem, byUs}, peer: findPeer(t, envNewest), policy: "full", on: [][]cartridgeOf{{far}}}
+	e := assemble(t, r).engine.(*theirEngine)
+	var line struct{ Error string }
+	require.NoError(t, e.lines.Decode(&line))
+	assert.Contains(t, line.Error, "SPAWN_FAILED handshake failed: connection closed before receiving HELLO")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cosim-go/cosim/relay/call"
 	"github.com/cosim-go/cosim/relay/frame"
+	"github.com/cosim-go/cosim/relay/manifest"
 	"github.com/cosim-go/cosim/relay/route"
 )
 
@@ -23,12 +24,13 @@ type ourEngine struct {
 	listener net.Listener
 	policy   *route.Policy
 	hosts    int
+	news     chan struct{} // has something when a host has announced anything
 	*route.Switch
 }
 
 func listen(t *testing.T, r *rig, socket string, hosts int) *ourEngine {
 	t.Helper()
-	e := &ourEngine{hosts: hosts}
+	e := &ourEngine{hosts: hosts, news: make(chan struct{}, 1)}
 	if r.policy != "" {
 		e.policy = &route.Policy{Meta: networkMeta(t, r.policy)}
 	}
@@ -50,10 +52,30 @@ func (e *ourEngine) caps(t *testing.T) []string {
 		sockets[i] = route.Socket{ID: strconv.Itoa(i), Conn: conn}
 	}
 	var err error
-	e.Switch, err = route.New(t.Context(), sockets, &route.Options{Policy: e.policy})
+	e.Switch, err = route.New(t.Context(), sockets, &route.Options{Policy: e.policy, OnNotify: e.notified})
 	require.NoError(t, err)
 	t.Cleanup(func() { e.Switch.Close() })
 	return e.Capabilities()
+}
+
+func (e *ourEngine) notified(string, *manifest.Inventory) {
+	select {
+	case e.news <- struct{}{}:
+	default:
+	}
+}
+
+// until waits until the first record of what the hosts announce is as it has to be.
+func (e *ourEngine) until(t *testing.T, what string, ready func(s *manifest.RuntimeStats) bool) {
+	t.Helper()
+	limit := time.After(callLimit)
+	for !ready(e.Inventory()[0].Stats) {
+		select {
+		case <-e.news:
+		case <-limit:
+			require.FailNow(t, "no "+what, "%+v", e.Inventory()[0].Stats)
+		}
+	}
 }
 
 func (e *ourEngine) call(t *testing.T, v invocation) (a answer) {

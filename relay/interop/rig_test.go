@@ -64,16 +64,16 @@ type engine interface {
 // serves forward and orphan, far serves invert, fail, die and wait.
 type rig struct {
 	parts
-	peer     *peer
-	flags    []string     // of the peer's programs
-	policy   string       // network policy of the switch, or none
-	options  host.Options // of our host
-	engine   engine
-	together bool // one host has both cartridges
-	hosts    []stopper
-	dir      string
-	said     *os.File      // what cartridges say, and whether one is there
-	lines    *bufio.Reader // of said
+	peer    *peer
+	flags   []string     // of the peer's programs
+	policy  string       // network policy of the switch, or none
+	options host.Options // of our host
+	engine  engine
+	on      [][]cartridgeOf // the cartridges of each host; two of theirs cannot be on one
+	hosts   []stopper
+	dir     string
+	said    *os.File      // what cartridges say, and whether one is there
+	lines   *bufio.Reader // of said
 }
 
 // A stopper is a host that ends when its switch has.
@@ -86,10 +86,10 @@ type cartridgeOf struct {
 }
 
 // The cartridges of a rig.
-var cartridges = [2]cartridgeOf{
-	{"near", []string{"forward", "orphan"}},
-	{"far", []string{"invert", "fail", "die", "wait"}},
-}
+var (
+	near = cartridgeOf{"near", []string{"forward", "orphan"}}
+	far  = cartridgeOf{"far", []string{"invert", "fail", "die", "wait"}}
+)
 
 const (
 	media    = "media:interop"
@@ -104,14 +104,12 @@ func assemble(t *testing.T, r *rig) *rig {
 	t.Helper()
 	r.prepare(t)
 	socket := filepath.Join(r.dir, "switch")
-	if r.together {
-		r.engine = r.newEngine(t, socket, 1)
-		r.hosts = []stopper{runHost(t, r, socket, cartridges[:]...)}
-		return r
+	if r.on == nil {
+		r.on = [][]cartridgeOf{{near}, {far}}
 	}
-	r.engine = r.newEngine(t, socket, len(cartridges))
-	for _, c := range cartridges {
-		r.hosts = append(r.hosts, r.newHost(t, socket, c))
+	r.engine = r.newEngine(t, socket, len(r.on))
+	for _, on := range r.on {
+		r.hosts = append(r.hosts, r.newHost(t, socket, on...))
 	}
 	return r
 }
@@ -136,11 +134,11 @@ func (r *rig) newEngine(t *testing.T, socket string, hosts int) engine {
 	return listen(t, r, socket, hosts)
 }
 
-func (r *rig) newHost(t *testing.T, socket string, c cartridgeOf) stopper {
+func (r *rig) newHost(t *testing.T, socket string, of ...cartridgeOf) stopper {
 	if r.hostBy == byUs {
-		return runHost(t, r, socket, c)
+		return runHost(t, r, socket, of...)
 	}
-	return startHost(t, r.peer, socket, r.script(t, c), c, r.flags...)
+	return startHost(t, r.peer, socket, r.script(t, of[0]), of[0], r.flags...)
 }
 
 // script writes a program that starts a cartridge: hosts start a cartridge without arguments.
