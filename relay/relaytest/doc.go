@@ -5,7 +5,8 @@
 //   - [Pipe], [BufferedPipe], [SocketPair] and [FilePipes] make connections, [Inject] and
 //     [Shuffle] make them bad: slow, torn into pieces, cut, out of order.
 //   - [BenchLink] and its kin measure the frame path over a connection that the caller makes,
-//     [BenchLookup] finding caps in a table.
+//     [BenchSwitch] and [BenchStream] what the caller built upon it, [BenchLookup] finding caps
+//     in a table.
 //   - [NoLeaks] fails a test that leaves goroutines or files behind.
 //
 // What has to do with waiting works inside of a [testing/synctest] bubble, except for real

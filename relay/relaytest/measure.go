@@ -3,6 +3,7 @@ package relaytest
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 )
 
@@ -14,13 +15,16 @@ type Figure struct {
 	Floor   string  // what it is compared with, such as raw copy
 	Base    float64 // nanoseconds the floor takes
 	Ratio   float64 // median of the ratios of each round
+	Allocs  float64 // pieces of memory that a frame takes in this process, median too
 }
 
-// MeasureOptions are the options of [MeasureCodec], [MeasureLink] and [MeasureBridge]. The
-// zero value has the defaults.
+// MeasureOptions are the options of [MeasureLink] and its kin. The zero value has the defaults.
 type MeasureOptions struct {
 	Rounds int           // of frames and floor by turns; 0 is 7
 	Round  time.Duration // how long one side of a round takes, about; 0 is 20 ms
+
+	// Only, when not nil, says by their names what is measured.
+	Only func(name string) bool
 
 	// Each, when not nil, is called with each figure when it is there.
 	Each func(Figure)
@@ -52,6 +56,9 @@ func measureAll(cases []benchCase, o *MeasureOptions) ([]Figure, error) {
 	}
 	var figures []Figure
 	for _, c := range cases {
+		if options.Only != nil && !options.Only(c.name) {
+			continue
+		}
 		f, err := c.measure(&options)
 		if err != nil {
 			return figures, fmt.Errorf("measuring %s: %w", c.name, err)
@@ -80,11 +87,14 @@ func (c *benchCase) measure(o *MeasureOptions) (Figure, error) {
 		return Figure{}, err
 	}
 	var s samples
+	var allocs []float64
 	for range o.Rounds {
+		before := mallocs()
 		took, err := frames.time(n, c.latency)
 		if err != nil {
 			return Figure{}, err
 		}
+		allocs = append(allocs, float64(mallocs()-before)/float64(n))
 		base, err := floor.time(m, c.latency)
 		if err != nil {
 			return Figure{}, err
@@ -94,7 +104,15 @@ func (c *benchCase) measure(o *MeasureOptions) (Figure, error) {
 	return Figure{
 		Name: c.name, Payload: c.payload, Frame: median(s.frames),
 		Floor: c.floor, Base: median(s.floor), Ratio: s.ratio(),
+		Allocs: median(allocs),
 	}, nil
+}
+
+// mallocs counts what this process has allocated so far.
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
 }
 
 // calibrate returns how many frames take about as long as that.
