@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/cosim-go/cosim/relay/bench/internal/measure"
+	"github.com/cosim-go/cosim/relay/bench/internal/ours"
 	"github.com/cosim-go/cosim/relay/bench/internal/suite"
+	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
 func BenchmarkEncode(b *testing.B)   { group(b, suite.Encode) }
@@ -14,6 +16,24 @@ func BenchmarkOrder(b *testing.B)    { group(b, suite.Order) }
 func BenchmarkHop(b *testing.B)      { group(b, suite.Hop) }
 func BenchmarkBridge(b *testing.B)   { group(b, suite.Bridge) }
 func BenchmarkTrip(b *testing.B)     { group(b, suite.Trip) }
+
+// These take the samples of each and of its floor by turns and have the ratio.
+
+func BenchmarkLookup(b *testing.B) { relaytest.BenchLookup(b, suite.LookupCap) }
+func BenchmarkSwitch(b *testing.B) { relaytest.BenchSwitch(b, relaytest.SocketPair, ours.Switch) }
+
+func BenchmarkStream(b *testing.B) {
+	s, err := ours.Stream()
+	if err != nil {
+		b.Fatal(err)
+	}
+	relaytest.BenchStream(b, s)
+}
+
+func TestMain(m *testing.M) {
+	ours.Main()
+	m.Run()
+}
 
 // group runs the contenders of each scenario one after the other, each by itself.
 func group(b *testing.B, scenarios func() ([]measure.Scenario, error)) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,10 +13,13 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/relay/bench/internal/measure"
+	"github.com/cosim-go/cosim/relay/bench/internal/ours"
 	"github.com/cosim-go/cosim/relay/bench/internal/suite"
+	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
 func main() {
+	ours.Main()
 	if err := run(os.Args[1:], os.Stdout); err != nil {
 		if err == flag.ErrHelp {
 			os.Exit(2)
@@ -88,6 +92,22 @@ func compare(match *regexp.Regexp, o measure.Options, show func(measure.Comparis
 				return nil, err
 			}
 			done = append(done, c)
+		}
+	}
+	return compareRelay(done, match, o, show)
+}
+
+// compareRelay goes on with what package relaytest measures.
+func compareRelay(done []measure.Comparison, match *regexp.Regexp, o measure.Options, show func(measure.Comparison) error) ([]measure.Comparison, error) {
+	var showing error
+	options := &relaytest.MeasureOptions{Rounds: o.Samples, Round: o.Time, Only: match.MatchString, Each: func(f relaytest.Figure) {
+		c := suite.Of(f)
+		done = append(done, c)
+		showing = errors.Join(showing, show(c))
+	}}
+	for _, group := range suite.RelayGroups() {
+		if _, err := group.Measure(options); err != nil || showing != nil {
+			return done, errors.Join(err, showing)
 		}
 	}
 	return done, nil

@@ -18,6 +18,21 @@ func TestRunPrintsTablesAndLines(t *testing.T) {
 	}
 }
 
+func TestRunMeasuresWhatLiesAboveTheFramePath(t *testing.T) {
+	var out strings.Builder
+	if err := run([]string{"-samples", "1", "-time", "1ms", "-only", "in-flight=1$|^stream/"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"switch/masters=1/in-flight=1\n", "relay : raw", "stream/payload=256KiB\n", "relay : copy that hashes"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in what was printed:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "lookup") || strings.Contains(out.String(), "hop") {
+		t.Errorf("more than what was asked for:\n%s", out.String())
+	}
+}
+
 func TestRunWritesJSON(t *testing.T) {
 	var out strings.Builder
 	if err := run([]string{"-samples", "1", "-time", "1ms", "-only", "^hop/payload=64B$", "-json"}, &out); err != nil {

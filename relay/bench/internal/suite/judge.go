@@ -13,7 +13,7 @@ type Verdict struct {
 	Line   int     `json:"line"`
 	Name   string  `json:"name"`  // the scenario's
 	What   string  `json:"what"`  // relay : bufio
-	Limit  float64 `json:"limit"` // at most
+	Limit  float64 `json:"limit"` // at most; of allocations, 0 is none
 	Got    float64 `json:"got"`   // ratio of medians, or allocations of an operation
 	Times  bool    `json:"times"` // Got and Limit are ratios
 	Holds  bool    `json:"holds"`
@@ -46,6 +46,11 @@ func (l line) judge(measured []measure.Comparison, name string) (v Verdict, ok b
 	if l.noAlloc {
 		v.What, v.Got = l.ours+" allocs/op", ours.Allocs
 		v.Holds = ours.Objects <= background
+		return v, true
+	}
+	if l.mostAllocs > 0 {
+		v.What, v.Got, v.Limit = l.ours+" allocs/op", ours.Allocs, l.mostAllocs
+		v.Holds = v.Got <= v.Limit
 		return v, true
 	}
 	v.What = l.ours + " : " + l.against
@@ -96,7 +101,7 @@ func PrintLines(w io.Writer, verdicts []Verdict) error {
 
 func (v Verdict) wanted() string {
 	switch {
-	case !v.Times:
+	case !v.Times && v.Limit == 0:
 		return "0"
 	case v.Faster:
 		return "at least " + v.figure(v.Limit)

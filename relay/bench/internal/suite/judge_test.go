@@ -50,6 +50,15 @@ func TestJudgeCountsAllocations(t *testing.T) {
 	}
 }
 
+func TestJudgeHoldsAllocationsAgainstTheirLimit(t *testing.T) {
+	for allocs, holds := range map[float64]bool{20: true, 20.1: false} {
+		verdicts := Judge(measured("switch", "masters=4/in-flight=32", measure.Result{Name: "relay", Allocs: allocs}))
+		if len(verdicts) != 1 || verdicts[0].Holds != holds || verdicts[0].Limit != 20 {
+			t.Errorf("%v allocations: %+v, want one that holds: %v", allocs, verdicts, holds)
+		}
+	}
+}
+
 func TestEveryLineNamesWhatThereIs(t *testing.T) {
 	contenders := map[string]bool{}
 	for _, group := range Groups() {
@@ -61,6 +70,11 @@ func TestEveryLineNamesWhatThereIs(t *testing.T) {
 			for _, c := range s.Contenders {
 				contenders[s.Name()+" "+c.Name] = true
 			}
+		}
+	}
+	for _, c := range relayComparisons(t) {
+		for _, r := range c.Results {
+			contenders[c.Group+"/"+c.Case+" "+r.Name] = true
 		}
 	}
 	for _, l := range lines {
@@ -86,13 +100,17 @@ func TestLinesPrintWhatIsWantedAndWhatIsMissed(t *testing.T) {
 	err := PrintLines(&out, []Verdict{
 		{Line: 7, Name: "hop/payload=64B", What: "relay : nats", Limit: faster(4), Got: 0.5, Times: true, Faster: true},
 		{Line: 8, Name: "hop/payload=1KiB", What: "relay : bufio", Limit: 2.2, Got: 1.5, Times: true, Holds: true},
+		{Line: 11, Name: "bridge/payload=64B", What: "slave allocs/op", Got: 0.001, Holds: true},
+		{Line: 14, Name: "switch/masters=1", What: "relay allocs/op", Limit: 20, Got: 20.5},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `line  scenario          what           wanted                 got           
-7     hop/payload=64B   relay : nats   at least 4.00x faster  2.00x faster  MISSED
-8     hop/payload=1KiB  relay : bufio  at most 2.20x          1.50x         
+	want := `line  scenario            what             wanted                 got           
+7     hop/payload=64B     relay : nats     at least 4.00x faster  2.00x faster  MISSED
+8     hop/payload=1KiB    relay : bufio    at most 2.20x          1.50x         
+11    bridge/payload=64B  slave allocs/op  0                      0.001         
+14    switch/masters=1    relay allocs/op  at most 20.000         20.500        MISSED
 `
 	if out.String() != want {
 		t.Errorf("PrintLines wrote\n%s, want\n%s", out.String(), want)

@@ -8,11 +8,13 @@ type line struct {
 	group   string
 	cases   []string
 	ours    string // contender
-	against string // contender; empty when noAlloc alone is meant
+	against string // contender; empty when allocations are meant
 	from    string // the case that against is taken from; empty for the same
 	p99     bool   // compare 99th percentiles rather than medians
 	atMost  float64
 	noAlloc bool
+
+	mostAllocs float64 // of an operation; 0 when something else is meant
 }
 
 // faster is the limit of something that takes at most a share of the time.
@@ -65,4 +67,14 @@ var lines = []line{
 	{number: 12, group: "trip", cases: hop, ours: "relay", against: "raw", p99: true, atMost: 2.5},
 	{number: 12, group: "trip", cases: across, ours: "slave", against: "copy-64KiB", atMost: 1.3},
 	{number: 12, group: "trip", cases: across, ours: "slave", against: "copy-64KiB", p99: true, atMost: 2.5},
+
+	{number: 13, group: "switch", cases: []string{"masters=1/in-flight=1"}, ours: "relay", against: "raw", atMost: 3},
+	{number: 14, group: "switch", cases: []string{"masters=16/in-flight=32"}, ours: "relay", against: "1 master", atMost: 12},
+	{
+		number: 14, group: "switch", ours: "relay", mostAllocs: 20,
+		cases: []string{"masters=1/in-flight=32", "masters=4/in-flight=32", "masters=16/in-flight=32"},
+	},
+	{number: 15, group: "lookup", cases: []string{"caps=10000/new"}, ours: "relay", against: "10 caps", atMost: 3},
+	{number: 15, group: "lookup", cases: []string{"caps=10000/repeated"}, ours: "relay", against: "Go map", atMost: 10},
+	{number: 16, group: "stream", cases: large[1:], ours: "relay", against: "copy that hashes", atMost: 1 / 0.4},
 }
