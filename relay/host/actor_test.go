@@ -118,7 +118,7 @@ func (a *actor) hello() error {
 	switch a.behaviour {
 	case "mute":
 		io.Copy(io.Discard, a.conn)
-		hang()
+		return errLeave
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(3)

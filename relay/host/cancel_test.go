@@ -122,3 +122,6 @@ func TestCloseStream(t *testing.T) {
 	r.idle()
 	require.Zero(t, r.h.Stats().Drops.Total)
 }
+
+// keyOf returns the key of a request without routing id.
+func keyOf(id frame.ID) flow.Key { return flow.Key{RID: id} }

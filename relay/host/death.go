@@ -84,10 +84,13 @@ func (p *process) finish() (exit Exit, byItself bool) {
 	}
 	link.Close()
 	if !wait(link.Done(), killLimit) {
-		return Exit{ExitState: ExitState{Status: -1}, Err: errors.New("it did not end after it was killed")}, false
+		return Exit{ExitState: ExitState{Status: -1}, Err: errImmortal}, false
 	}
 	return link.Exit(), byItself
 }
+
+// errImmortal is how a process ended that did not.
+var errImmortal = errors.New("it did not end when it was killed")
 
 // grace is how long a process whose output has ended may take to end by itself.
 func (p *process) grace() time.Duration {
@@ -239,6 +242,8 @@ func (p *process) obituary(exit Exit, byItself bool) (answer, EventKind) {
 // lastWords says how a process ended that nobody wanted to end.
 func (p *process) lastWords(exit Exit, byItself bool) string {
 	switch {
+	case errors.Is(exit.Err, errImmortal):
+		return "closed its output, and did not end when it was killed"
 	case p.readErr != io.EOF && !errors.Is(p.readErr, frame.ErrUnexpectedEOF) && !errors.Is(p.readErr, frame.ErrIO):
 		return fmt.Sprintf("wrote what is no frame (%v) and was killed%s", p.readErr, exit.lastLines())
 	case !byItself:

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -18,7 +19,8 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 	if k.XID == frame.Number(0) { // the check of identity
 		switch a.behaviour {
 		case "identity-hang":
-			hang()
+			io.Copy(io.Discard, a.conn)
+			return errLeave
 		case "identity-policy":
 			a.policy()
 		case "identity-exit":

@@ -97,5 +97,5 @@ func (l *stderrLines) await(t *testing.T, text string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return strings.Contains(strings.Join(l.lines, ""), text)
-	}, patience, time.Millisecond, "%v", l.lines)
+	}, patience, time.Millisecond, "no line %q", text)
 }

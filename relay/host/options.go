@@ -64,6 +64,8 @@ const (
 	exitGrace = 500 * time.Millisecond // for a process to end after its output, before it is killed
 	killLimit = 5 * time.Second        // for whatever serves a link to end after it was killed
 
+	flushSize = 64 << 10 // bytes that a reader handles before it sends what they have caused
+
 	defaultQueued = 64 << 20 // bytes
 	overflow      = 4        // times MaxQueued
 )

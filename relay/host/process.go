@@ -35,6 +35,7 @@ type process struct {
 	source   *outbox.Source   // of what it sends to the relay
 	sourceOf *relay           // that source is for
 	fed      []*outbox.Outbox // for Host.flush
+	since    int              // bytes since what they have caused was sent
 	readErr  error            // that ended reading
 	failed   *StartError      // that ended its start
 	manifest *manifest.Cartridge
@@ -106,12 +107,15 @@ func (p *process) handle(head *frame.Head) error {
 	} else {
 		h.unlock()
 	}
+	if p.since += len(p.in.Wire()); p.since >= flushSize {
+		p.idle()
+	}
 	return err
 }
 
 // idle sends what the frames so far have caused. It runs before the reader waits.
 func (p *process) idle() error {
-	p.fed = p.h.flush(p.fed)
+	p.fed, p.since = p.h.flush(p.fed), 0
 	return nil
 }
 

@@ -19,6 +19,7 @@ type relay struct {
 	notes  *outbox.Source // announcements
 	held   int            // frames of a flow that the slave holds
 	fed    []*outbox.Outbox
+	since  int // bytes since what they have caused was sent
 	closed func()
 
 	failing sync.Once
@@ -30,7 +31,7 @@ func newRelay(h *Host, local io.ReadWriteCloser) *relay {
 	r := &relay{h: h, local: local, failed: make(chan struct{}), held: int(h.options.Limits.MaxReorderBuffer)}
 	r.closed = sync.OnceFunc(func() { local.Close() })
 	r.in = frame.NewReader(local, &frame.ReaderOptions{Idle: r.idle})
-	r.out = outbox.New(local, &outbox.Options{Failed: r.fail})
+	r.out = outbox.New(local, &outbox.Options{Manual: true, Failed: r.fail})
 	r.notes = r.out.NewSource(1)
 	return r
 }
@@ -46,7 +47,7 @@ func (r *relay) fail(err error) {
 
 // idle sends what the frames so far have caused. It runs before the reader waits.
 func (r *relay) idle() error {
-	r.fed = r.h.flush(r.fed)
+	r.fed, r.since = r.h.flush(r.fed), 0
 	return nil
 }
 
@@ -83,6 +84,9 @@ func (r *relay) handle(head *frame.Head) error {
 		h.mu.Unlock()
 	} else {
 		h.unlock()
+	}
+	if r.since += len(r.in.Wire()); r.since >= flushSize {
+		r.idle()
 	}
 	return err
 }

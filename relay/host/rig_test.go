@@ -18,8 +18,11 @@ import (
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
-// patience is how long a test waits for what has to come.
-const patience = 5 * time.Second
+// How long a test waits for what has to come, and how long in a bubble of synctest.
+const (
+	patience       = 30 * time.Second
+	bubblePatience = time.Hour
+)
 
 // marks counts the tests, so that each finds its own processes.
 var marks struct {
@@ -39,8 +42,10 @@ type rig struct {
 	t    *testing.T
 	h    *Host
 	mark string
-	conn relaytest.Conn
-	ran  chan error // what Run returned
+
+	patience time.Duration
+	conn     relaytest.Conn
+	ran      chan error // what Run returned
 
 	out *frame.Writer
 	seq *flow.SeqAssigner
@@ -58,7 +63,7 @@ type rig struct {
 // newRig returns a rig without a relay yet.
 func newRig(t *testing.T, o *Options) *rig {
 	t.Helper()
-	r := &rig{t: t, mark: newMark(), changed: make(chan struct{}), seq: flow.NewSeqAssigner(nil)}
+	r := &rig{t: t, mark: newMark(), patience: patience, changed: make(chan struct{}), seq: flow.NewSeqAssigner(nil)}
 	if o == nil {
 		o = &Options{}
 	}
@@ -157,7 +162,7 @@ func (r *rig) change() {
 // await waits until something holds, which it looks at with the lock held.
 func (r *rig) await(what string, holds func() bool) {
 	r.t.Helper()
-	limit := time.After(patience)
+	limit := time.After(r.patience)
 	for {
 		r.mu.Lock()
 		ok, changed := holds(), r.changed
@@ -168,7 +173,7 @@ func (r *rig) await(what string, holds func() bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			r.t.Fatalf("no %s came within %v", what, patience)
+			r.t.Fatalf("no %s came within %v", what, r.patience)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func (p *process) enter(g *greeting, out *frame.Writer) error {
 func (p *process) begin(g *greeting) {
 	h, c := p.h, p.cart
 	p.out = outbox.New(p.link, &outbox.Options{
-		Number: true, MaxFrame: g.limits.FrameLimit(), MaxQueued: h.options.MaxQueued, Failed: p.writeFailed,
+		Number: true, Manual: true, MaxFrame: g.limits.FrameLimit(), MaxQueued: h.options.MaxQueued, Failed: p.writeFailed,
 	})
 	c.phase, c.groups, p.manifest = running, g.manifest.Groups, g.manifest
 	if c.provider == nil {
