@@ -207,7 +207,7 @@ const selfCap = "cap:self"
 
 // A peer call that the same cartridge serves: body and response have the same ids on their way to it.
 func TestPeerCallThatComesBack(t *testing.T) {
-	data := pattern(5 << 20)
+	data := pattern(1 << 20)
 	for name, early := range map[string]bool{"answered after the body": false, "answered early": true} {
 		t.Run(name, func(t *testing.T) {
 			relaytest.NoLeaks(t)
