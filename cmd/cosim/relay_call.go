@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -259,7 +260,8 @@ func callHints(client *gateway.Client, urn string, f *callFlags, failed *call.Er
 		}
 		return suggest(f.cartridge, ids, "cartridges")
 	}
-	return suggest(urn, s.Capabilities, "caps")
+	others := slices.DeleteFunc(s.Capabilities, func(c string) bool { return c == caps.Identity }) // which every cartridge has
+	return suggest(urn, others, "caps")
 }
 
 // shownNames is how many names a hint lists.

@@ -106,6 +106,8 @@ func (k *keeper) untilSignal() (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	broken := make(chan os.Signal, 1) // a reader of the journal that goes does not end the host
+	signal.Notify(broken, unix.SIGPIPE)
 	over := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -127,6 +129,7 @@ func (k *keeper) untilSignal() (ctx context.Context, release func()) {
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(broken)
 		close(over)
 		<-done
 		cancel(nil)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,11 +103,15 @@ func TestSwitchTellsHosts(t *testing.T) {
 	}
 }
 
-// A host that is killed leaves no cartridge, nor what that has started; its requests end, and it can come back.
+// A host that is killed leaves no cartridge, nor what that has started; its requests end, those of others go on, and it
+// can come back.
+//
+// Requirements: C5, W3
 func TestHostIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "")
-	sw := w.startSwitch()
+	w.write("state", "")
+	sw := w.startSwitch("--state", "host-2=state")
 	host := w.startHost(sw, "host-1", "stub-one")
 	code, stdout, stderr := w.call("cap:child")
 	child, err := strconv.Atoi(strings.TrimSpace(stdout))
@@ -115,6 +120,10 @@ func TestHostIsKilled(t *testing.T) {
 	}
 	waits := w.start("relay", "call", "--connect", "s", "cap:wait")
 	waits.await("info: waiting")
+	w.startHost(sw, "host-2", "stub-two")
+	other := w.start("relay", "call", "--connect", "s", "cap:told", "--cartridge", "stub-two", "--text", "media:=x,")
+	other.await("info: told ,")
+	guard := guardOf(t, host.Process.Pid)
 	host.signal(syscall.SIGKILL)
 	host.wait()
 	if code := waits.wait(); code != exitFailed || !strings.Contains(waits.stderr.String(), "failed: MASTER_DIED (environment): ") {
@@ -124,10 +133,18 @@ func TestHostIsKilled(t *testing.T) {
 	if err := poll(func() error { return notGone(child) }); err != nil {
 		t.Errorf("what the cartridge has started: %v", err)
 	}
+	if err := poll(func() error { return notGone(guard) }); err != nil {
+		t.Errorf("its guard: %v", err)
+	}
 	w.startHost(sw, "host-1", "stub-one")
 	sw.await(`host "host-1": joined again`)
 	if code, _, stderr := w.call("cap:stub-one"); code != 0 {
 		t.Errorf("the call to the next host = %d, %s", code, stderr)
+	}
+	w.write("state", "x")
+	sw.signal(syscall.SIGHUP)
+	if code := other.wait(); code != 0 {
+		t.Errorf("the call to the other host = %d, %s", code, other.stderr)
 	}
 }
 
@@ -138,6 +155,24 @@ func notGone(pid int) error {
 		return nil
 	}
 	return fmt.Errorf("process %d runs: %s", pid, state)
+}
+
+// guardOf returns the process ID of the guard of a host.
+func guardOf(t *testing.T, host int) int {
+	t.Helper()
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		args, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
+		_, rest, _ := strings.Cut(string(text), ") ") // state, parent
+		fields := strings.Fields(rest)
+		if len(fields) > 1 && fields[1] == strconv.Itoa(host) && strings.HasPrefix(string(args), "cosim-guard\x00relay-host-") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			return pid
+		}
+	}
+	t.Fatalf("process %d has no guard", host)
+	return 0
 }
 
 // In order, too, nothing is left of what cartridges have started.
