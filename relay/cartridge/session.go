@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/cosim-go/cosim/relay/admission"
 	"github.com/cosim-go/cosim/relay/call"
@@ -18,6 +19,14 @@ import (
 
 // rememberedEnds is how many ended flows a cartridge's writer remembers, to suppress what comes after.
 const rememberedEnds = 1024
+
+const (
+	// maxQueued is how many bytes wait for the host before handlers wait: what an output may send on its first credit, twice.
+	maxQueued = 16 << 20
+
+	// stall is how long the host may take nothing. It is the host that watches the cartridge, not the other way round.
+	stall = 24 * time.Hour
+)
 
 // errHostGone is why handlers end when the host has closed the connection.
 var errHostGone = &call.Cancelled{
@@ -86,6 +95,7 @@ func (c *Cartridge) newSession(ctx context.Context, conn io.WriteCloser) *sessio
 	s.life, s.end = context.WithCancelCause(ctx)
 	s.out = outbox.New(conn, &outbox.Options{
 		Number: true, RememberEnded: rememberedEnds, Stragglers: s.counters.Straggler,
+		MaxQueued: maxQueued, Stall: stall,
 		Failed: func(err error) { s.end(err) },
 	})
 	c.join(s)
