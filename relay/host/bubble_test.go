@@ -90,6 +90,7 @@ func TestHeartbeatLimits(t *testing.T) {
 	})
 }
 
+// Requirement: N3
 // Announcements: first at the start, after every attempt to start, death and change of the roster, every 2 s while something
 // runs, and not else.
 func TestAnnouncements(t *testing.T) {
