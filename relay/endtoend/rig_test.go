@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -95,7 +96,10 @@ func (r *rig) stopHost(id string) {
 
 // newHost makes a host with some cartridges, which are this program in another role.
 func newHost(t testing.TB, mark string, names ...string) *host.Host {
-	h := host.New(nil)
+	h := host.New(&host.Options{
+		Logger:         logger(),
+		HeartbeatLimit: 2 * time.Minute, // on a busy machine, with the race detector
+	})
 	for _, name := range names {
 		require.NoError(t, h.Register(registration(t, mark, name)))
 	}
@@ -117,6 +121,14 @@ func registration(t testing.TB, mark, name string) host.Registration {
 			Env:  append(os.Environ(), roleVariable+"=cartridge", nameVariable+"="+name, markVariable+"="+mark),
 		}),
 	}
+}
+
+// logger returns where hosts log to: what their cartridges write too. Nowhere, unless ENDTOEND_LOG is set.
+func logger() *slog.Logger {
+	if os.Getenv("ENDTOEND_LOG") == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, nil))
 }
 
 // Endings counts how requests ended, by id: each of them once.
