@@ -84,7 +84,7 @@ func (r *rig) runAll(seed uint64, total int, names []string, k *kills, counts *t
 		})
 	}
 	for i := range total {
-		queue <- newRequest(i, rnd, names, block)
+		queue <- newRequest(i, rnd, names, block, maxPayload)
 	}
 	close(queue)
 	workers.Wait()

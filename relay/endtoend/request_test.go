@@ -39,9 +39,9 @@ type request struct {
 var codeForced = "FORCED" // the code of forced cancels, by which they are told from others
 
 // newRequest makes a request of a random kind.
-func newRequest(number int, rnd *rand.Rand, names []string, block []byte) *request {
+func newRequest(number int, rnd *rand.Rand, names []string, block []byte, most int) *request {
 	r := &request{number: number, to: names[rnd.IntN(len(names))]}
-	size := int(math.Exp(rnd.Float64()*math.Log(maxPayload+1))) - 1
+	size := int(math.Exp(rnd.Float64()*math.Log(float64(most)+1))) - 1
 	from := rnd.IntN(len(block) - size + 1)
 	r.payload = block[from : from+size]
 	if rnd.IntN(3) == 0 {

@@ -31,8 +31,9 @@ type rig struct {
 
 type runningHost struct {
 	*host.Host
-	stop context.CancelFunc
-	done chan error
+	socket net.Conn
+	stop   context.CancelFunc
+	done   chan error
 }
 
 var marks atomic.Int64
@@ -64,6 +65,7 @@ func (r *rig) startHost(id string, names ...string) *runningHost {
 	h := &runningHost{Host: newHost(r.t, r.mark, names...), done: make(chan error, 1)}
 	socket, err := net.Dial("unix", r.listen.Addr().String())
 	require.NoError(r.t, err)
+	h.socket = socket
 	var ctx context.Context
 	ctx, h.stop = context.WithCancel(context.Background())
 	go func() { h.done <- h.Run(ctx, socket) }()
