@@ -5,12 +5,12 @@
 
 SHELL       := /bin/sh
 GO          ?= go
-MODULES     := topology adapters runtime relay relay/bench resources cmd/cosim examples/embed-relay examples/inspect examples/loopback examples/pci-dma/check scripts/mutants
+MODULES     := topology adapters runtime relay relay/bench resources cmd/cosim examples/cartridges examples/custom-host examples/embed-relay examples/inspect examples/loopback examples/pci-dma/check scripts/mutants
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 COSIM       := build/cosim
 SOURCES     := $(shell find . -name '*.go' -o -name go.mod -o -name '*.yaml' | grep -v '^./build/')
 
-.PHONY: help build demo test check fmt vet unit e2e fuzz soak mutants requirements bench clean
+.PHONY: help build demo test check fmt vet unit e2e endtoend fuzz soak mutants requirements bench clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -60,8 +60,12 @@ fuzz: ## fuzz every target, 5 min for those of the relay, 60 s for the others
 	@scripts/fuzz "$(filter-out relay,$(MODULES))" $${FUZZTIME:-60s}
 	@scripts/fuzz relay $${FUZZTIME:-5m}
 
-soak: ## carry 10 million frames over two bridges in a row
+soak: ## carry 10 million frames over two bridges, then requests among hosts that come and go for 30 min
 	@cd relay && BRIDGE_SOAK=$${FRAMES:-10000000} $(GO) test -count=1 -v -timeout 60m -run '^TestSoak$$' ./bridge
+	@cd relay && ENDTOEND_SOAK=$${SOAKTIME:-30m} $(GO) test -race -count=1 -v -timeout 120m -run '^TestSoak$$' ./endtoend
+
+endtoend: ## run 10 000 requests through the whole relay, ten times
+	@cd relay && $(GO) test -race -count=10 -v -timeout 120m -run '^TestEveryRequestEndsOnceAndNothingIsLeft$$' ./endtoend
 
 mutants: ## break a rule of each requirement; some test has to notice
 	@$(GO) run -C scripts/mutants .
