@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -88,7 +89,7 @@ func statusText(s *gateway.Status) string {
 	fmt.Fprintf(&b, "%s, %d healthy; %s; %s; %s\n", plural(len(s.Masters), "host"), healthy,
 		plural(len(s.Capabilities), "cap"), plural(s.Callers, "caller"), plural(len(s.Protocol.Requests.Active), "request"))
 	table(&b, "HOST\tHEALTH\tCAPS\tCONNECTED\tLAST ERROR", s.Masters, masterRow)
-	table(&b, "CARTRIDGE\tVERSION\tSTATE\tREQUESTS\tRESTARTS\tCAPS", s.Inventory.Records, recordRow)
+	table(&b, "CARTRIDGE\tVERSION\tSTATE\tLIFECYCLE\tREQUESTS\tPOOLS\tRESTARTS\tCAPS", s.Inventory.Records, recordRow)
 	table(&b, "REQUEST\tCAP\tFROM\tTO\tAGE\tIDLE\tARGUMENTS\tRESPONSE", s.Protocol.Requests.Active, func(a stats.Active) string { return activeRow(a, s.Masters) })
 	r := s.Protocol.Requests
 	fmt.Fprintf(&b, "\n%s ever%s\n", plural(int(r.TotalRegistered), "request"), counts(", ended with ", r.TerminatedByKind))
@@ -102,13 +103,17 @@ func table[T any](b *strings.Builder, head string, all []T, row func(T) string) 
 	if len(all) == 0 {
 		return
 	}
-	b.WriteByte('\n')
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, head)
 	for _, v := range all {
 		fmt.Fprintln(w, row(v))
 	}
 	w.Flush()
+	b.WriteByte('\n')
+	for line := range strings.Lines(text.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
 }
 
 // counts lists numbers by their names, which are sorted, with a text before them.
@@ -138,13 +143,13 @@ func masterRow(m route.MasterHealth) string {
 }
 
 func recordRow(r manifest.Record) string {
-	state, requests, restarts := string(r.Lifecycle), "-", "-"
+	state, requests, pools, restarts := "-", "-", "-", "-"
 	if r.Stats != nil {
 		state = "not started"
 		if r.Stats.Running {
 			state = "running"
 		}
-		requests, restarts = fmt.Sprint(r.Stats.ActiveRequests), fmt.Sprint(r.Stats.Restarts)
+		requests, pools, restarts = fmt.Sprint(r.Stats.ActiveRequests), poolsText(r.Stats.Pools), fmt.Sprint(r.Stats.Restarts)
 	}
 	var urns []string
 	for c := range r.Caps() {
@@ -153,7 +158,33 @@ func recordRow(r manifest.Record) string {
 	if r.AttachmentError != nil {
 		state, urns = string(r.AttachmentError.Kind), []string{r.AttachmentError.Message}
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", cell(r.Install.ID), cell(r.Install.Version), state, requests, restarts, cell(strings.Join(urns, " ")))
+	lifecycle := cmp.Or(r.Lifecycle, manifest.LifecycleDiscovered)
+	return strings.Join([]string{
+		cell(r.Install.ID), cell(r.Install.Version), cell(state), cell(string(lifecycle)), requests, cell(pools), restarts, cell(strings.Join(urns, " ")),
+	}, "\t")
+}
+
+// poolsText lists the pools that have a bound, or requests that wait: all 1 of 4, 2 waiting.
+func poolsText(pools manifest.Pools) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		p := pools[name]
+		if p.Effective() == 0 && p.Queued == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s %d", name, p.Active)
+		if n := p.Effective(); n > 0 {
+			text += fmt.Sprintf(" of %d", n)
+		}
+		if p.Queued > 0 {
+			text += fmt.Sprintf(", %d waiting", p.Queued)
+		}
+		all = append(all, text)
+	}
+	if len(all) == 0 {
+		return "-"
+	}
+	return strings.Join(all, "; ")
 }
 
 func activeRow(a stats.Active, masters []route.MasterHealth) string {

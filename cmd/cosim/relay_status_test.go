@@ -25,7 +25,11 @@ func TestStatusText(t *testing.T) {
 			{Index: 2, ID: "host-2", Attached: true, ConnectedSeconds: 1, Caps: 1},
 		},
 		Inventory: &manifest.Inventory{Records: []manifest.Record{
-			{Install: manifest.Install{ID: "hash", Version: "1.0"}, Groups: []manifest.CapGroup{{Caps: []manifest.Cap{hash}}}, Stats: &manifest.RuntimeStats{Running: true, ActiveRequests: 2, Restarts: 1}},
+			{Install: manifest.Install{ID: "hash", Version: "1.0"}, Groups: []manifest.CapGroup{{Caps: []manifest.Cap{hash}}}, Lifecycle: manifest.LifecycleOperational, Stats: &manifest.RuntimeStats{
+				Running: true, ActiveRequests: 2, Restarts: 1, Pools: manifest.Pools{
+					"all": {Configured: 4, Active: 2}, "gpu": {Configured: 1, Active: 1, Queued: 3}, "cap:hash": {Active: 2},
+				},
+			}},
 			{Install: manifest.Install{ID: "words", Version: "2"}, Stats: &manifest.RuntimeStats{}},
 			{Install: manifest.Install{ID: "bad", Version: "3"}, AttachmentError: &manifest.AttachmentError{Kind: manifest.HandshakeFailed, Message: "no HELLO in time"}},
 		}},
@@ -43,14 +47,14 @@ func TestStatusText(t *testing.T) {
 	const want = `3 hosts, 1 healthy; 1 cap; 1 caller; 2 requests
 
 HOST    HEALTH     CAPS  CONNECTED  LAST ERROR
-host-1  healthy    2     1m30s      
+host-1  healthy    2     1m30s
 gpu-a   lost       0     -          its socket was closed?[2J
-host-2  unhealthy  1     1s         
+host-2  unhealthy  1     1s
 
-CARTRIDGE  VERSION  STATE             REQUESTS  RESTARTS  CAPS
-hash       1.0      running           2         1         cap:hash
-words      2        not started       0         0         
-bad        3        handshake_failed  -         -         no HELLO in time
+CARTRIDGE  VERSION  STATE             LIFECYCLE    REQUESTS  POOLS                              RESTARTS  CAPS
+hash       1.0      running           operational  2         all 2 of 4; gpu 1 of 1, 3 waiting  1         cap:hash
+words      2        not started       discovered   0         -                                  0
+bad        3        handshake_failed  discovered   -         -                                  -         no HELLO in time
 
 REQUEST  CAP       FROM      TO      AGE   IDLE   ARGUMENTS  RESPONSE
 7        cap:hash  a caller  host-1  2.5s  100ms  10 B       2.0 KiB
