@@ -86,13 +86,20 @@ type bareSwitch struct {
 // bareSwitchOf starts their host with a cartridge of theirs.
 func bareSwitchOf(t *testing.T, p *peer, c cartridgeOf, flags ...string) *bareSwitch {
 	t.Helper()
-	s := &bareSwitch{rig: &rig{parts: parts{byUs, byThem, byThem}, peer: p, flags: flags}}
-	s.prepare(t)
+	r := &rig{parts: parts{byUs, byThem, byThem}, peer: p, flags: flags}
+	r.prepare(t)
+	return r.bareSwitch(t, r.script(t, c), c)
+}
+
+// bareSwitch starts their host with a program for its cartridge.
+func (r *rig) bareSwitch(t *testing.T, program string, c cartridgeOf) *bareSwitch {
+	t.Helper()
+	s := &bareSwitch{rig: r}
 	socket := filepath.Join(s.dir, "switch")
 	listener, err := net.Listen("unix", socket)
 	require.NoError(t, err)
 	defer listener.Close()
-	s.hosts = []stopper{startHost(t, p, socket, s.script(t, c), c, flags...)}
+	s.hosts = []stopper{startHost(t, r.peer, socket, program, c, r.flags...)}
 	require.NoError(t, listener.(*net.UnixListener).SetDeadline(time.Now().Add(callLimit)))
 	conn, err := listener.Accept()
 	require.NoError(t, err)
@@ -100,81 +107,76 @@ func bareSwitchOf(t *testing.T, p *peer, c cartridgeOf, flags ...string) *bareSw
 	return s
 }
 
-// eachHost runs a test with their host in each release, which both speak our version there, after
-// what each wants to come first.
-func eachHost(t *testing.T, c cartridgeOf, test func(t *testing.T, s *bareSwitch)) {
-	t.Run("v4", func(t *testing.T) {
-		t.Parallel()
-		s := bareSwitchOf(t, findPeer(t, envV4), c)
-		s.until(t, frame.TypeRelayNotify)
-		test(t, s)
-	})
-	t.Run("newest", func(t *testing.T) {
-		t.Parallel()
-		s := bareSwitchOf(t, findPeer(t, envNewest), c, ourVersion()...)
-		s.until(t, frame.TypeRelayNotify)
-		s.send(t, policyFrame(t))
-		test(t, s)
-	})
-}
-
-// An ERR that their host makes has no routing id and the number 0. A frame without routing id is
-// the body of a peer call elsewhere, so a switch has to tell by where it comes from.
-func TestTheirHostsOwnErrorsHaveNoRoutingID(t *testing.T) {
+// What their host does that a switch has to know, in both releases, which both speak our version
+// here.
+func TestWhatTheirHostDoes(t *testing.T) {
 	t.Parallel()
-	eachHost(t, far, func(t *testing.T, s *bareSwitch) {
-		id := s.request(t, capURN("nobody"), frame.Number(7), "x")
-		failure := s.until(t, frame.TypeErr)
-		assert.Equal(t, id, failure.ID)
-		assert.True(t, failure.RoutingID.IsZero(), failure.RoutingID)
-		assert.Zero(t, failure.Seq)
-		info, err := failure.ErrInfo()
-		require.NoError(t, err)
-		assert.Equal(t, "NO_HANDLER", string(info.Code))
-	})
-}
-
-// Their host keeps one route for each request id. A peer call that comes back to the host that it
-// came from takes the route of its own answer, and the end of its body removes it.
-func TestTheirHostLosesPeerCallsToItself(t *testing.T) {
-	t.Parallel()
-	eachHost(t, cartridgeOf{"both", []string{"forward", "invert"}}, func(t *testing.T, s *bareSwitch) {
-		outer, xid := s.request(t, capURN("forward"), frame.Number(1), "x"), frame.Number(2)
-		inner := s.until(t, frame.TypeReq)
-		require.True(t, inner.RoutingID.IsZero())
-		s.passOn(t, xid, inner)
-		for done := 0; done < 2; {
-			// The body of the call, which goes back to the host, and its answer, which does too.
-			f, err := s.Next()
-			require.NoError(t, err)
-			if f.ID != inner.ID {
-				continue
-			}
-			if f.Type == frame.TypeEnd {
-				done++
-			}
-			s.passOn(t, xid, f.Clone())
+	both := cartridgeOf{"both", []string{"forward", "invert"}}
+	eachPeer(t, func(t *testing.T, p *peer) {
+		var flags []string
+		if p.knowsPolicy() {
+			flags = ourVersion()
 		}
-		// What comes after it gets its answer, the one that waits for the peer call does not.
-		fence := s.request(t, capURN("invert"), frame.Number(3), "x")
-		end := s.until(t, frame.TypeEnd)
-		assert.Equal(t, fence, end.ID)
-		assert.NotEqual(t, outer, end.ID)
+		s := bareSwitchOf(t, p, both, flags...)
+		s.until(t, frame.TypeRelayNotify)
+		if p.knowsPolicy() {
+			s.wantsAPolicyFirst(t)
+		}
+		s.givesItsErrorsNoRoutingID(t)
+		s.losesPeerCallsToItself(t)
 	})
 }
 
 // The newest release answers nothing before it was given a policy.
-func TestTheNewestHostWantsAPolicyFirst(t *testing.T) {
-	t.Parallel()
-	s := bareSwitchOf(t, findPeer(t, envNewest), far, ourVersion()...)
-	s.until(t, frame.TypeRelayNotify)
+func (s *bareSwitch) wantsAPolicyFirst(t *testing.T) {
 	id := s.request(t, identity, frame.Number(1), "x")
 	failure := s.until(t, frame.TypeErr)
-	info, err := failure.ErrInfo()
-	require.NoError(t, err)
+	assert.Equal(t, "PROTOCOL_VIOLATION", codeOf(t, failure))
 	assert.Equal(t, id, failure.ID)
-	assert.Equal(t, "PROTOCOL_VIOLATION", string(info.Code))
 	s.send(t, policyFrame(t))
 	s.request(t, identity, frame.Number(2), "x")
 	s.until(t, frame.TypeEnd)
+}
+
+// An ERR that their host makes has no routing id and the number 0. A frame without routing id is
+// the body of a peer call elsewhere, so a switch has to tell by where it comes from.
+func (s *bareSwitch) givesItsErrorsNoRoutingID(t *testing.T) {
+	id := s.request(t, capURN("nobody"), frame.Number(7), "x")
+	failure := s.until(t, frame.TypeErr)
+	assert.Equal(t, "NO_HANDLER", codeOf(t, failure))
+	assert.Equal(t, id, failure.ID)
+	assert.True(t, failure.RoutingID.IsZero(), failure.RoutingID)
+	assert.Zero(t, failure.Seq)
+}
+
+// Their host keeps one route for each request id. A peer call that comes back to the host that it
+// came from takes the route of its own answer, and the end of its body removes it.
+func (s *bareSwitch) losesPeerCallsToItself(t *testing.T) {
+	outer, xid := s.request(t, capURN("forward"), frame.Number(8), "x"), frame.Number(9)
+	inner := s.until(t, frame.TypeReq)
+	require.True(t, inner.RoutingID.IsZero())
+	s.passOn(t, xid, inner)
+	for ends := 0; ends < 2; { // of the call's body, which goes back to the host, and of its answer, which does too
+		f, err := s.Next()
+		require.NoError(t, err)
+		if f.ID != inner.ID {
+			continue
+		}
+		if f.Type == frame.TypeEnd {
+			ends++
+		}
+		s.passOn(t, xid, f.Clone())
+	}
+	// What is asked for next is answered, while what waits for the peer call is not.
+	fence := s.request(t, capURN("invert"), frame.Number(10), "x")
+	end := s.until(t, frame.TypeEnd)
+	assert.Equal(t, fence, end.ID)
+	assert.NotEqual(t, outer, end.ID)
+}
+
+func codeOf(t *testing.T, failure *frame.Frame) string {
+	t.Helper()
+	info, err := failure.ErrInfo()
+	require.NoError(t, err)
+	return string(info.Code)
 }

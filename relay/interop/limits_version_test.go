@@ -3,6 +3,8 @@ package interop
 import (
 	"encoding/binary"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,19 +28,33 @@ func firstBody(t *testing.T, in io.Reader) []byte {
 	return body
 }
 
-// isVersion6 looks at the first bytes of a frame of the newest release: a map of some entries, of
-// which the first is key 0, version, with 6, and the next key 1, the type. No part of ours takes it.
+// isVersion6 looks at the first bytes of a frame of the newest release: a map of five entries, key 0,
+// version, with 6, then type, id 0 and seq 0. Nothing of ours takes it.
 func isVersion6(t *testing.T, body []byte, typ frame.Type) {
 	t.Helper()
-	assert.Equal(t, byte(0xa0), body[0]&0xe0, "%x", body[:8])
-	assert.Equal(t, []byte{0x00, 0x06, 0x01, byte(typ)}, body[1:5])
-	assert.ErrorIs(t, frame.Decode(body, new(frame.Frame)), frame.ErrInvalidFrame)
+	assert.Equal(t, []byte{0xa5, 0x00, 0x06, 0x01, byte(typ), 0x02, 0x00, 0x03, 0x00}, body[:9])
 }
 
+// The newest host speaks version 6 to the switch, and to a cartridge, which here is a program that
+// keeps the start of its HELLO.
 func TestTheNewestHostSpeaksVersion6(t *testing.T) {
 	t.Parallel()
-	s := bareSwitchOf(t, findPeer(t, envNewest), far)
-	isVersion6(t, firstBody(t, s.conn), frame.TypeRelayNotify)
+	r := &rig{parts: parts{byUs, byThem, byThem}, peer: findPeer(t, envNewest)}
+	r.prepare(t)
+	hello, program := filepath.Join(r.dir, "hello"), filepath.Join(r.dir, "program")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nhead -c 13 > '"+hello+"'\n"), 0o700))
+	s := r.bareSwitch(t, program, far)
+	notify := firstBody(t, s.conn)
+	isVersion6(t, notify, frame.TypeRelayNotify)
+	assert.ErrorIs(t, frame.Decode(notify, new(frame.Frame)), frame.ErrInvalidFrame)
+
+	s.send(t, policyFrame(t))
+	s.request(t, identity, frame.Number(1), "x")
+	assert.Equal(t, []byte{0x00, 0x06, 0x01, byte(frame.TypeErr)}, firstBody(t, s.conn)[1:5], "SPAWN_FAILED")
+	start, err := os.ReadFile(hello)
+	require.NoError(t, err)
+	require.Len(t, start, 13)
+	isVersion6(t, start[4:], frame.TypeHello)
 }
 
 func TestTheNewestSwitchSpeaksVersion6(t *testing.T) {
