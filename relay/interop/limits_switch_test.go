@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -33,11 +34,13 @@ func inventory(members string) string {
 const stats = `, "runtime_stats": {"running": false, "pools": {}}`
 
 // Their switch checks a host before it gives out routing ids, with a request that has none; all
-// its frames have the number 0, here and later.
-func TestTheirSwitchChecksAHostWithoutRoutingID(t *testing.T) {
+// its frames have the number 0, here and later. An ERR without routing id, which is how their host
+// says that a cartridge died, comes back to the host.
+func TestWhatTheirSwitchDoes(t *testing.T) {
 	t.Parallel()
-	_, b := bareHostOf(t, findPeer(t, envV4), "", inventory(stats))
-	for _, want := range []frame.Type{frame.TypeReq, frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd} {
+	e, b := bareHostOf(t, findPeer(t, envV4), "", inventory(stats))
+	whole := []frame.Type{frame.TypeReq, frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd}
+	for _, want := range whole {
 		f, err := b.Next()
 		require.NoError(t, err)
 		require.Equal(t, want, f.Type)
@@ -47,7 +50,30 @@ func TestTheirSwitchChecksAHostWithoutRoutingID(t *testing.T) {
 			require.Len(t, f.Payload, 34)
 			assert.Equal(t, []byte{0x58, 0x20}, f.Payload[:2])
 		}
+		if want != frame.TypeReq {
+			b.send(t, f)
+		}
 	}
+	require.Equal(t, []string{identity}, e.caps(t))
+
+	require.NoError(t, json.NewEncoder(e.stdin).Encode(invocation{Cap: identity, Media: "media:", Body: []byte("x")}))
+	var id, xid frame.ID
+	for _, want := range whole {
+		f, err := b.Next()
+		require.NoError(t, err)
+		require.Equal(t, want, f.Type)
+		_, number := f.RoutingID.Number()
+		assert.True(t, number, f.RoutingID)
+		assert.Zero(t, f.Seq)
+		id, xid = f.ID, f.RoutingID
+	}
+	died, err := frame.NewErr(id, frame.ErrInfo{Code: []byte("CARTRIDGE_DIED"), Attribution: frame.AttributionEnvironment, Message: []byte("m")})
+	require.NoError(t, err)
+	b.send(t, &died)
+	back, err := b.Next()
+	require.NoError(t, err)
+	died.RoutingID = xid
+	assert.Equal(t, &died, back)
 }
 
 // What their switch makes of a record that it cannot read ends the relay, so our host must not
@@ -57,6 +83,7 @@ func TestTheirSwitchRefusesRecords(t *testing.T) {
 	const failed = `, "attachment_error": {"kind": %q, "message": "m", "detected_at_unix_seconds": 1}`
 	for _, c := range []struct{ name, members, want string }{
 		{"without runtime_stats", "", "ProtocolError: cartridge 'a' on master 0 is missing mandatory v4 runtime_stats"},
+		{"with a kind of error that it calls by two others", stats + fmt.Sprintf(failed, "registry_unreachable"), "ValueError: 'registry_unreachable' is not a valid CartridgeAttachmentErrorKind"},
 		{"with a kind of error that it calls otherwise", stats + fmt.Sprintf(failed, "bad_installation"), "ValueError: 'bad_installation' is not a valid CartridgeAttachmentErrorKind"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
