@@ -367,5 +367,13 @@ func TestWaitingToSendEndsWithTheContext(t *testing.T) {
 			err = l.Send(ctx, &f)
 		}
 		require.ErrorIs(t, err, io.ErrNoProgress)
+		// Nor does a new request get in.
+		_, err = s.Open(ctx, call.Request{Cap: "cap:echo"})
+		require.ErrorIs(t, err, io.ErrNoProgress)
+		opened := openLater(t, s, "cap:echo")
+		require.True(t, opened.waits())
+		opened.cancel()
+		<-opened.done
+		require.ErrorIs(t, opened.err, context.Canceled)
 	})
 }

@@ -73,6 +73,9 @@ func (s *Switch) cancel(t *turn, r *request, force bool, reason frame.CancelReas
 
 // sendCancel writes the CANCEL of a request that has ended to its handler, behind which nothing of it goes there.
 func (s *Switch) sendCancel(t *turn, r *request, force bool, reason frame.CancelReason) {
+	if !r.opened {
+		return
+	}
 	f, err := frame.NewCancel(r.rid, force, reason)
 	if err != nil { // a text that is not UTF-8
 		f, _ = frame.NewCancel(r.rid, force, frame.CancelReason{Attribution: reason.Attribution})

@@ -127,6 +127,9 @@ func (s *Switch) admit(ctx context.Context, r *call.Request, req *frame.Frame, m
 		if err == nil {
 			err = s.moveTo(ctx, &made.place, e.pool, e.urn)
 		}
+		if err == nil {
+			err = s.await(ctx, e.link)
+		}
 		done := false
 		if err == nil {
 			done, err = s.begin(rt, e.link, r, req, made)
@@ -176,16 +179,27 @@ func (s *Switch) writeReq(t *turn, r *request, req *frame.Frame, hold bool) erro
 	r.opened = true
 	r.record(toHandler, req)
 	err := r.dest.out.Send(req)
-	if err != nil && refused(err) {
-		s.terminate(t, r, stats.KindErr, nil)
-		return err
-	}
 	if err != nil {
-		s.terminate(t, r, stats.KindMasterDied, nil)
-		return coded(ErrMasterDied, codeMasterDied, "master %d (%q) died: %v", r.dest.master.index, r.dest.id, err)
+		return s.unopened(t, r, err)
 	}
 	if !hold {
 		t.feed(r.dest)
 	}
 	return nil
+}
+
+// unopened ends a request of the engine whose REQ an outbox refused.
+func (s *Switch) unopened(t *turn, r *request, err error) error {
+	answer := errTooLarge
+	if refused(err) {
+		s.terminate(t, r, stats.KindErr, nil)
+	} else {
+		s.terminate(t, r, stats.KindMasterDied, nil)
+		answer = diedError(r.dest, err)
+		err = &Error{ErrMasterDied, answer}
+	}
+	if r.call != nil {
+		s.fail(t, r, answer)
+	}
+	return err
 }

@@ -180,6 +180,21 @@ func TestARegisteredRequestIsSentByItsCaller(t *testing.T) {
 	a.end(got)
 	next(t, l, frame.TypeEnd)
 
+	// One that is given up before its REQ went, or whose REQ cannot go.
+	_, l, err = s.Register(t.Context(), rid, "cap:echo", "")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	a.nothing(s, "a")
+	_, l, err = s.Register(t.Context(), rid, "cap:echo", "")
+	require.NoError(t, err)
+	defer l.Close()
+	req = frame.NewReq(rid, []byte("cap:echo"))
+	req.Payload = make([]byte, 4<<20)
+	require.ErrorIs(t, l.Send(t.Context(), &req), frame.ErrFrameTooLarge)
+	require.Equal(t, "FRAME_TOO_LARGE/internal", code(t, next(t, l, frame.TypeErr)))
+	over(t, l)
+	a.nothing(s, "a")
+
 	// For a cartridge: the caller names it, and the link sends as well.
 	xid, l, err = s.RegisterForCartridge(t.Context(), rid, "cap:echo", "demo")
 	require.NoError(t, err)

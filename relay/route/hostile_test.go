@@ -2,7 +2,10 @@ package route_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,6 +79,27 @@ func TestAHostThatMisbehavesHurtsNobodyElse(t *testing.T) {
 			require.Zero(t, s.Stats().Requests.TerminatedByKind[stats.KindMasterDied])
 		})
 	}
+}
+
+// A host that asks and does not read waits for itself, and dies.
+func TestAHostThatDoesNotReadItsAnswersIsNotReadAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := route.New(t.Context(), nil, &route.Options{MaxQueued: 1 << 20})
+		require.NoError(t, err)
+		defer s.Close()
+		near, far := pipes()
+		h := joinOver(t, s, "a", near, far, func(h *host) { h.hello(identity) })
+		cap := "cap:nobody-" + strings.Repeat("x", 10_000)
+		began, sent := time.Now(), 0
+		for ; ; sent++ {
+			if h.out.Write(ptr(frame.NewReq(frame.NewUUID(), []byte(cap)))) != nil || h.out.Flush() != nil {
+				break
+			}
+		}
+		require.Equal(t, 10*time.Second, time.Since(began))
+		require.Less(t, sent*len(cap), 4<<20)
+		require.Contains(t, *s.Health()[0].LastError, "takes nothing")
+	})
 }
 
 func ptr(f frame.Frame) *frame.Frame { return &f }

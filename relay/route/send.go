@@ -132,7 +132,7 @@ func (s *Switch) unsent(t *turn, r *request, err error) error {
 	case frame.ErrEncode:
 		return err
 	}
-	return coded(ErrMasterDied, codeMasterDied, "master %d (%q) died: %v", r.dest.master.index, r.dest.id, err)
+	return &Error{ErrMasterDied, diedError(r.dest, err)}
 }
 
 // passed takes note of a frame that went by.

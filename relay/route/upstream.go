@@ -27,18 +27,29 @@ func (s *Switch) handle(ctx context.Context, t *turn, l *link, f *frame.Frame) (
 		s.mu.Unlock()
 	}
 	s.finish(t)
-	if err == nil && to != nil && to.out.Queued() >= flushSize {
-		to.out.Flush()
-		if to.out.Full() {
-			t.flush()
-			to.out.Room(ctx) // or it died, or l did
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	t.letGo(ctx, to)
+	t.letGo(ctx, l) // what it made the switch answer
+	return nil
 }
 
 // flushSize is how many bytes gather in an outbox before they are written though more is at hand.
 const flushSize = 64 << 10
+
+// letGo writes what a link is to get, if that is much, and waits while it is too much: the link goes on to read, or dies,
+// or ctx ends. mu is not held.
+func (t *turn) letGo(ctx context.Context, l *link) {
+	if l == nil || l.out.Queued() < flushSize {
+		return
+	}
+	l.out.Flush()
+	if l.out.Full() {
+		t.flush()
+		l.out.Room(ctx)
+	}
+}
 
 // body returns the body of the frame that a link's reader read last.
 func (l *link) body() []byte { return l.in.Wire()[frame.PrefixSize:] }
