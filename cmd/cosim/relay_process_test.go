@@ -62,9 +62,9 @@ func TestSwitchTellsHosts(t *testing.T) {
 	w := newWorkspace(t, "-- policy --\np1\n-- state --\ns1\n")
 	w.write("policy", "p1")
 	w.write("state", "s1")
-	sw := w.startSwitch("--host", "gpu=g", "--policy", "policy", "--state", "gpu=state")
+	sw := w.startSwitch("--host", "gpu=g", "--policy", "policy", "--policy-meta", "network=full", "--state", "gpu=state")
 	host := w.start("relay", "host", "--connect", "g", "stub-one")
-	sw.await(`host "gpu": policy sent: 2 bytes of "policy"`)
+	sw.await(`host "gpu": policy sent: 2 bytes of "policy", network=full`)
 	sw.await(`host "gpu": state sent: 2 bytes of "state"`)
 	if code, _, stderr := w.call("cap:told", "--text", "media:=s1,p1"); code != 0 {
 		t.Errorf("the call = %d, %s", code, stderr)

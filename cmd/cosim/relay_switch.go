@@ -26,6 +26,7 @@ type switchFlags struct {
 	hosts      []named
 	states     []named
 	policy     string
+	policyMeta []named
 	allowEmpty bool
 	expect     int
 }
@@ -47,7 +48,8 @@ a name for good has a socket of its own, for it alone: --host gpu-a=/run/cosim/g
 The file of --policy is what every host and cartridge is told, that of --state what one host
 is told of its surroundings; nobody on the way looks into either. Hosts get them when they join,
 and when SIGHUP has the files read again and they have changed. Hosts that do not know policies
-end their connection when they get one.
+end their connection when they get one; others want one that they know, such as
+--policy-meta network=full.
 
 A line on standard error tells of each event. SIGINT and SIGTERM end the switch in order:
 requests that run end with the code ABORTED, and the sockets are removed; a second one ends it
@@ -61,6 +63,7 @@ at once. Exit codes: 2 wrong usage, 3 it cannot listen or read its files, 4 it c
 	flags.StringVar(&f.listen, "listen", "", "socket for hosts and callers")
 	flags.Var(namedFlag{&f.hosts, "NAME=PATH"}, "host", "socket for the host of that name; may be repeated")
 	flags.StringVar(&f.policy, "policy", "", "file with the policy for all hosts")
+	flags.Var(namedFlag{&f.policyMeta, "NAME=TEXT"}, "policy-meta", "a text in the meta of the policy; may be repeated")
 	flags.Var(namedFlag{&f.states, "NAME=FILE"}, "state", "file with the state for the host of that name; may be repeated")
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "let hosts join that have no cartridges yet")
 	flags.IntVar(&f.expect, "expect", 0, "say when that many hosts are there, all of them healthy")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/route"
 )
 
@@ -19,7 +20,9 @@ const maxTold = 3 << 20
 // switchFiles are the files that a switch tells hosts of. They are safe for concurrent use.
 type switchFiles struct {
 	mu     sync.Mutex
-	policy *told // nil for none
+	policy *told      // nil for none
+	meta   frame.Meta // of the policy; may be none
+	words  string     // what meta says
 	states []*told
 }
 
@@ -65,6 +68,16 @@ func readSwitchFiles(f *switchFlags) (*switchFiles, error) {
 			return nil, err
 		}
 	}
+	if len(f.policyMeta) > 0 {
+		var b frame.MetaBuilder
+		for _, m := range f.policyMeta {
+			b.Text(m.name, m.value)
+			files.words += ", " + m.name + "=" + m.value
+		}
+		if files.meta, err = b.Meta(); err != nil {
+			return nil, usage("--policy-meta: %v", err)
+		}
+	}
 	for _, s := range f.states {
 		state, err := read("state", s.name, s.value)
 		if err != nil {
@@ -75,21 +88,37 @@ func readSwitchFiles(f *switchFlags) (*switchFiles, error) {
 	return files, nil
 }
 
+// policyNow returns the policy as it was read last, nil for none.
 func (f *switchFiles) policyNow() *route.Policy {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.policy == nil {
-		return nil
+	return f.policyLocked()
+}
+
+func (f *switchFiles) policyLocked() *route.Policy {
+	switch {
+	case f.policy != nil:
+		return &route.Policy{Meta: f.meta, Payload: f.policy.data}
+	case f.meta.IsSet():
+		return &route.Policy{Meta: f.meta}
 	}
-	return &route.Policy{Payload: f.policy.data}
+	return nil
+}
+
+// policyText says what the policy is.
+func (f *switchFiles) policyText() string {
+	if f.policy == nil {
+		return strings.TrimPrefix(f.words, ", ")
+	}
+	return fmt.Sprintf("%s of %q%s", plural(len(f.policy.data), "byte"), f.policy.path, f.words)
 }
 
 // welcome says that a host that joined has got the policy, and sends it its state.
 func (b *switchboard) welcome(host string) {
 	b.files.mu.Lock()
 	defer b.files.mu.Unlock()
-	if p := b.files.policy; p != nil {
-		b.j.say("host %q: policy sent: %s of %q", host, plural(len(p.data), "byte"), p.path)
+	if b.files.policyLocked() != nil {
+		b.j.say("host %q: policy sent: %s", host, b.files.policyText())
 	}
 	for _, state := range b.files.states {
 		if state.host == host {
@@ -137,10 +166,10 @@ func (b *switchboard) reread() {
 		return changed
 	}
 	if p := b.files.policy; p != nil && reread("policy", p) {
-		if err := b.s.SetPolicy(&route.Policy{Payload: p.data}); err != nil {
-			b.j.say("the policy %q was not sent to all: %v", p.path, err)
+		if err := b.s.SetPolicy(b.files.policyLocked()); err != nil {
+			b.j.say("the policy was not sent to all hosts: %v", err)
 		}
-		b.j.say("policy sent to all hosts: %s of %q", plural(len(p.data), "byte"), p.path)
+		b.j.say("policy sent to all hosts: %s", b.files.policyText())
 	}
 	for _, state := range b.files.states {
 		if reread("state", state) {
