@@ -66,6 +66,9 @@ func TestCancel(t *testing.T) {
 		require.NoError(t, c.Cancel(true, call.ErrCancelledByUser))
 		f := l.want(frame.TypeCancel)
 		require.True(t, f.ForceKill.Or(false))
+		l.grant(nil, 1, frame.RequestDirection)
+		synctest.Wait()
+		l.silent() // no more of the arguments
 		require.NoError(t, c.Cancel(false, nil))
 		l.wantCancel("", frame.NoAttribution)
 		l.log(frame.LogInfo{Level: []byte("info"), Message: []byte("leaving"), Attribution: frame.AttributionInternal})
@@ -96,6 +99,38 @@ func TestCloseWhileNextWaits(t *testing.T) {
 		_, err := c.Next(t.Context())
 		require.Error(t, err)
 	})
+}
+
+// Close waits for who is about to send.
+func TestCloseWaitsForTheSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLink{fake: newFake(t), release: make(chan struct{})}
+		c, err := call.Start(t.Context(), l, call.Request{}, call.Arg{Items: seqOf("\x01")})
+		require.NoError(t, err)
+		closed := false
+		go func() { c.Close(); closed = true }()
+		synctest.Wait()
+		require.False(t, closed)
+		close(l.release)
+		synctest.Wait()
+		require.True(t, closed)
+	})
+}
+
+// A slowLink takes its time to send.
+type slowLink struct {
+	*fake
+	release chan struct{}
+}
+
+func (l *slowLink) Open(ctx context.Context, r call.Request) (call.Link, error) {
+	_, err := l.fake.Open(ctx, r)
+	return l, err
+}
+
+func (l *slowLink) Send(context.Context, *frame.Frame) error {
+	<-l.release
+	return call.ErrEnded
 }
 
 func TestCloseStream(t *testing.T) {

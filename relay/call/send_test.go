@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,6 +99,10 @@ func TestArgumentsOnTheWire(t *testing.T) {
 				fmt.Sprintf("stream_end arg0 %v", frame.Optional[uint64]{}), "end ",
 			},
 		},
+		"an unbounded one of nothing": {
+			[]call.Arg{{Body: strings.NewReader(""), Unbounded: true}},
+			[]string{start("arg0", "media:", no, yes), fmt.Sprintf("stream_end arg0 %v", frame.Optional[uint64]{}), "end "},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			relaytest.NoLeaks(t)
@@ -184,6 +188,22 @@ func TestBodyWaitsForCredit(t *testing.T) {
 	l.want(frame.TypeStreamEnd)
 	l.want(frame.TypeEnd)
 	l.grant([]byte("arg0"), 1, frame.RequestDirection) // too late is nothing wrong
+}
+
+// A grant that names no stream is for the one that is being sent.
+func TestGrantForTheOnlyStream(t *testing.T) {
+	l := newFake(t)
+	l.limits.MaxChunk, l.limits.InitialCredit = 1, 1
+	l.start(t.Context(), call.Bytes("", []byte("a")), call.Bytes("", []byte("bc")))
+	for _, typ := range []frame.Type{
+		frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeStreamStart, frame.TypeChunk,
+	} {
+		l.want(typ)
+	}
+	l.grant(nil, 1, frame.RequestDirection)
+	require.Equal(t, bstr("c"), l.want(frame.TypeChunk).Payload)
+	l.want(frame.TypeStreamEnd)
+	l.want(frame.TypeEnd)
 }
 
 // Law L16: a feed without an end does not keep what comes behind it.
@@ -290,21 +310,29 @@ func TestFrameThatCannotBeSent(t *testing.T) {
 	require.ErrorIs(t, err, frame.ErrFrameTooLarge)
 }
 
-// The end of the response ends the body: whoever waits for credit is woken.
+// Law L13: the end of the response ends the body: whoever waits for credit is woken.
 func TestEndOfResponseEndsTheBody(t *testing.T) {
-	relaytest.NoLeaks(t)
-	l := newFake(t)
-	l.limits.MaxChunk = 1
-	c := l.start(t.Context(), call.Bytes("", bytes.Repeat([]byte{1}, 100)))
-	l.want(frame.TypeStreamStart)
-	for range 32 {
-		l.want(frame.TypeChunk)
-	}
-	l.succeed()
-	_, err := c.Next(t.Context())
-	require.Equal(t, io.EOF, err)
-	require.NoError(t, c.Close())
-	l.silent()
+	synctest.Test(t, func(t *testing.T) {
+		l := newFake(t)
+		ended := false
+		c := l.start(t.Context(), call.Arg{Items: func(yield func(call.Item, error) bool) {
+			for yield(call.Item{CBOR: []byte{1}}, nil) {
+			}
+			ended = true
+		}})
+		synctest.Wait()
+		l.want(frame.TypeStreamStart)
+		for range 32 {
+			l.want(frame.TypeChunk)
+		}
+		require.False(t, ended)
+		l.succeed()
+		_, err := c.Next(t.Context())
+		require.Equal(t, io.EOF, err)
+		synctest.Wait()
+		require.True(t, ended)
+		l.silent()
+	})
 }
 
 // A Read that waits does not keep Close; what it reads is dropped.
@@ -365,7 +393,8 @@ func TestBatchIsFlushedBeforeAWait(t *testing.T) {
 
 type batcher struct {
 	*fake
-	log []string
+	log  []string
+	held []*frame.Frame
 }
 
 func (b *batcher) Open(ctx context.Context, r call.Request) (call.Link, error) {
@@ -381,12 +410,43 @@ func (b *batcher) note(s string) {
 
 func (b *batcher) Send(ctx context.Context, f *frame.Frame) error {
 	b.note("send " + f.Type.String())
+	b.release()
 	return b.fake.Send(ctx, f)
 }
 
 func (b *batcher) Queue(ctx context.Context, f *frame.Frame) error {
 	b.note("queue " + f.Type.String())
-	return b.fake.Send(ctx, f)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = append(b.held, f.Clone())
+	return nil
 }
 
-func (b *batcher) Flush() { b.note("flush") }
+func (b *batcher) Flush() {
+	b.note("flush")
+	b.release()
+}
+
+func (b *batcher) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.held {
+		b.sent <- f
+	}
+	b.held = nil
+}
+
+// A feed that ends does not leave its end behind while others wait.
+func TestEndOfAFeedIsFlushed(t *testing.T) {
+	l := &batcher{fake: newFake(t)}
+	one, w1 := io.Pipe()
+	two, w2 := io.Pipe()
+	c, err := call.Start(t.Context(), l, call.Request{}, call.Arg{Body: one, Unbounded: true}, call.Arg{Body: two, Unbounded: true})
+	require.NoError(t, err)
+	defer c.Close()
+	defer w2.Close()
+	l.want(frame.TypeStreamStart)
+	l.want(frame.TypeStreamStart)
+	w1.Close()
+	require.Equal(t, "arg0", string(l.want(frame.TypeStreamEnd).StreamID))
+}
