@@ -80,9 +80,9 @@ func (s *server) call(ctx context.Context, g *greeting, pid int) error {
 // serve handles what comes until the connection ends, and then ends all requests.
 func (c *caller) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var requests, helpers sync.WaitGroup
-	helpers.Go(func() { c.flushKicked(ctx) })
-	helpers.Go(func() { // closes the connection, which ends read
+	var requests, rest sync.WaitGroup
+	rest.Go(func() { c.flushKicked(ctx) })
+	rest.Go(func() { // closes the connection, which ends read
 		<-ctx.Done()
 		c.closeTable()
 		requests.Wait()
@@ -98,7 +98,7 @@ func (c *caller) serve(ctx context.Context) error {
 		err = errors.New("it reads nothing")
 	}
 	cancel(errCallerGone)
-	helpers.Wait()
+	rest.Wait()
 	return err
 }
 
