@@ -44,7 +44,7 @@ func TestAttach(t *testing.T) {
 }
 
 func TestAttachFailures(t *testing.T) {
-	r := startRig(t, &Options{HelloLimit: 200 * time.Millisecond}, "good")
+	r := startRig(t, &Options{HelloLimit: 3 * time.Second}, "good")
 	for behaviour, kind := range map[string]manifest.AttachmentKind{
 		"mute": manifest.HandshakeFailed, "no-pools": manifest.HandshakeFailed, "bad-manifest": manifest.ManifestInvalid,
 		"no-identity": manifest.Incompatible, "wrong-echo": manifest.IdentityRejected,

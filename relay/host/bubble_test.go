@@ -91,6 +91,19 @@ func TestHeartbeatLimits(t *testing.T) {
 }
 
 // Requirement: N3
+// An answer to a heartbeat that tells something but not its pools breaks the rules.
+func TestHeartbeatAnswerWithoutPools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startBubble(t, nil, "demo", "good")
+		r.echoes("good")
+		q := r.req(capOf("no-pools-answer") + ";of=demo")
+		f := q.err(codeViolation, frame.AttributionInternal)
+		require.Contains(t, message(f), "the pools in its answer to a heartbeat")
+		r.echoes("good")
+		r.echoes("demo")
+	})
+}
+
 // Announcements: first at the start, after every attempt to start, death and change of the roster, every 2 s while something
 // runs, and not else.
 func TestAnnouncements(t *testing.T) {

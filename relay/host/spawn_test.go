@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -36,22 +37,24 @@ func TestSpawnOnDemandOnceForManyRequests(t *testing.T) {
 
 // The start of one cartridge, which takes its time, does not keep others waiting.
 func TestSpawnBlocksNobody(t *testing.T) {
-	r := startRig(t, &Options{HelloLimit: 2 * time.Second}, "demo/mute", "good")
+	r := startRig(t, &Options{HelloLimit: 5 * time.Second}, "demo/mute", "good")
 	q := r.req(capOf("echo") + ";of=demo").body("x")
 	for range 5 {
 		r.echoes("good")
 	}
-	q.err(codeSpawnFailed, frame.AttributionEnvironment)
+	f := q.err(codeSpawnFailed, frame.AttributionEnvironment)
+	require.Contains(t, message(f), "could not be greeted in time (5s)")
+	require.Equal(t, manifest.HandshakeFailed, r.h.Inventory()[0].AttachmentError.Kind)
 	r.echoes("good")
 }
 
+// Those that hang are in TestStartLimits.
 func TestSpawnFailures(t *testing.T) {
 	for _, c := range []struct {
 		behaviour string
 		kind      manifest.AttachmentKind
 		says      string
 	}{
-		{"mute", manifest.HandshakeFailed, "could not be greeted in time"},
 		{"exit", manifest.HandshakeFailed, "exited with status 3; last lines of its stderr: no licence"},
 		{"not-hello", manifest.HandshakeFailed, "heartbeat"},
 		{"version", manifest.HandshakeFailed, "version 5"},
@@ -64,10 +67,9 @@ func TestSpawnFailures(t *testing.T) {
 		{"identity-policy", manifest.IdentityRejected, "a policy in it"},
 		{"identity-fail", manifest.IdentityRejected, "HANDLER_ERROR: has no identity"},
 		{"identity-exit", manifest.IdentityRejected, "exited with status 5"},
-		{"identity-hang", manifest.IdentityRejected, "could not be checked in time"},
 	} {
 		t.Run(c.behaviour, func(t *testing.T) {
-			r := startRig(t, &Options{HelloLimit: 2 * time.Second, IdentityLimit: time.Second}, "demo/"+c.behaviour, "good")
+			r := startRig(t, nil, "demo/"+c.behaviour, "good")
 			r.echoes("good")
 			first := r.req(capOf("echo") + ";of=demo")
 			second := r.req(capOf("echo") + ";of=demo").body("x")
@@ -117,21 +119,27 @@ func TestSpawnWithoutProgram(t *testing.T) {
 
 // A provider that does not keep to its context holds up nobody, and what it returns in the end is killed.
 func TestSpawnByProviderThatHangs(t *testing.T) {
-	r := startRig(t, &Options{HelloLimit: 50 * time.Millisecond}, "good")
-	release, opened := make(chan struct{}), make(chan Link, 1)
-	reg := r.registration("demo")
-	program := reg.Provider
-	reg.Provider = openFunc(func(context.Context) (Link, error) {
-		<-release
-		l, err := program.Open(context.Background())
-		opened <- l
-		return l, err
+	synctest.Test(t, func(t *testing.T) {
+		r := startBubble(t, nil, "good")
+		release, opened := make(chan struct{}), make(chan Link, 1)
+		reg := r.served("demo")
+		handlers := reg.Provider
+		reg.Provider = openFunc(func(context.Context) (Link, error) {
+			<-release
+			l, err := handlers.Open(context.Background())
+			opened <- l
+			return l, err
+		})
+		require.NoError(t, r.h.Register(reg))
+		q := r.req(capOf("echo") + ";of=demo")
+		r.echoes("good")
+		f := q.err(codeSpawnFailed, frame.AttributionEnvironment)
+		require.Contains(t, message(f), "it did not start in time (15s)")
+		require.Equal(t, manifest.EntryPointMissing, r.h.Inventory()[1].AttachmentError.Kind)
+		close(release)
+		<-(<-opened).Done()
+		r.echoes("good")
 	})
-	require.NoError(t, r.h.Register(reg))
-	r.req(capOf("echo")+";of=demo").err(codeSpawnFailed, frame.AttributionEnvironment)
-	close(release)
-	<-(<-opened).Done()
-	r.echoes("good")
 }
 
 type openFunc func(context.Context) (Link, error)

@@ -47,18 +47,21 @@ func (p *process) join(helloLimit time.Duration) *StartError {
 	p.in = frame.NewReader(p.link, &frame.ReaderOptions{Idle: p.idle})
 	out := frame.NewWriter(p.link, nil)
 	var g *greeting
-	if fault := p.within(helloLimit, "greeted", manifest.HandshakeFailed, func() (fault *StartError) {
+	late := fmt.Sprintf("it could not be greeted in time (%v)", o.HelloLimit)
+	if fault := p.within(helloLimit, late, manifest.HandshakeFailed, func() (fault *StartError) {
 		g, fault = greet(p.in, out, o.Limits)
 		return fault
 	}); fault != nil {
 		return fault
 	}
-	if fault := p.within(o.IdentityLimit, "checked", manifest.IdentityRejected, func() *StartError {
+	late = fmt.Sprintf("its identity could not be checked in time (%v)", o.IdentityLimit)
+	if fault := p.within(o.IdentityLimit, late, manifest.IdentityRejected, func() *StartError {
 		return checkIdentity(p.in, out)
 	}); fault != nil {
 		return fault
 	}
-	return p.within(o.IdentityLimit, "told what it has to know", manifest.HandshakeFailed, func() *StartError {
+	late = fmt.Sprintf("it could not be told what it has to know in time (%v)", o.IdentityLimit)
+	return p.within(o.IdentityLimit, late, manifest.HandshakeFailed, func() *StartError {
 		if err := p.enter(g, out); err != nil {
 			return &StartError{manifest.HandshakeFailed, err}
 		}
@@ -66,8 +69,9 @@ func (p *process) join(helloLimit time.Duration) *StartError {
 	})
 }
 
-// within does a part of the start. What takes longer than the limit is ended, by ending the process.
-func (p *process) within(limit time.Duration, what string, kind manifest.AttachmentKind, do func() *StartError) *StartError {
+// within does a part of the start. What takes longer than the limit is ended, by ending the process; tooLate is the error
+// then.
+func (p *process) within(limit time.Duration, tooLate string, kind manifest.AttachmentKind, do func() *StartError) *StartError {
 	var late atomic.Bool
 	timer := time.AfterFunc(limit, func() {
 		late.Store(true)
@@ -77,7 +81,7 @@ func (p *process) within(limit time.Duration, what string, kind manifest.Attachm
 	fault := do()
 	timer.Stop()
 	if late.Load() {
-		return &StartError{kind, fmt.Errorf("it could not be %s in time (%v)", what, limit.Round(time.Millisecond))}
+		return &StartError{kind, errors.New(tooLate)}
 	}
 	return fault
 }
