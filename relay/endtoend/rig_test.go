@@ -78,6 +78,7 @@ func (r *rig) startHost(id string, names ...string) *runningHost {
 func (r *rig) join(id string) {
 	conn, err := r.listen.Accept()
 	require.NoError(r.t, err)
+	eventually(r.t, func() bool { return r.sw.AcceptsAttach(id) }, "the switch knows that host "+id+" has ended")
 	_, err = r.sw.AddMaster(r.t.Context(), id, conn)
 	require.NoError(r.t, err)
 	for _, m := range r.sw.Health() {
