@@ -22,6 +22,8 @@ var mayImport = map[string][]string{
 	"relay/bench":            {"relay"},
 	"resources":              {},
 	"cmd/cosim":              {"topology", "adapters", "runtime", "relay", "resources"},
+	"examples/cartridges":    {"relay"},
+	"examples/custom-host":   {"relay"},
 	"examples/embed-relay":   {"relay"},
 	"examples/inspect":       {"topology"},
 	"examples/loopback":      {},
