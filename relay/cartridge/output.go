@@ -162,20 +162,34 @@ func (o *Output) sendGathered() error {
 	if len(o.buf) == 0 {
 		return nil
 	}
-	err := o.send(o.buf)
-	o.buf = o.buf[:0]
-	return err
+	return o.sent(o.queueGathered())
 }
 
-// sent lets go what was queued. An error stays: the stream has a hole.
-func (o *Output) sent(err error) error {
+// queueGathered is sendGathered, but leaves the bytes to be written with what follows.
+func (o *Output) queueGathered() error {
+	if len(o.buf) == 0 {
+		return nil
+	}
+	err := o.out.Scalar(o.request.ctx, o.buf)
+	o.buf = o.buf[:0]
+	return o.queued(err)
+}
+
+// queued takes note of what was queued. An error stays: the stream has a hole.
+func (o *Output) queued(err error) error {
 	o.proceed()
 	if err != nil {
 		o.err = err
-		return err
 	}
-	o.request.session.out.Flush()
-	return nil
+	return err
+}
+
+// sent is queued, and lets go what was queued.
+func (o *Output) sent(err error) error {
+	if err = o.queued(err); err == nil {
+		o.request.session.out.Flush()
+	}
+	return err
 }
 
 // ReadFrom writes what it reads from a reader, until io.EOF. [io.Copy] makes use of it.
@@ -258,7 +272,7 @@ func (o *Output) Close() error {
 	return o.close()
 }
 
-// close is Close, but leaves the STREAM_END to be written with what follows.
+// close is Close, but leaves what it sends to be written with what follows.
 func (o *Output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -268,7 +282,7 @@ func (o *Output) close() error {
 	case o.err != nil:
 		return o.err
 	}
-	if err := o.sendGathered(); err != nil {
+	if err := o.queueGathered(); err != nil {
 		return err
 	}
 	if err := o.out.End(o.request.ctx); err != nil {
