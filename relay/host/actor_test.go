@@ -150,7 +150,7 @@ func (a *actor) hello() error {
 	case "bad-pools":
 		hello.Pools = []byte(`[]`)
 	case "small":
-		hello.Limits = frame.Limits{MaxFrame: 2000, MaxChunk: 1000, MaxReorderBuffer: 16, InitialCredit: 8}
+		hello.Limits = frame.Limits{MaxFrame: 20_000, MaxChunk: 1000, MaxReorderBuffer: 16, InitialCredit: 8}
 	}
 	answer, err := frame.NewHello(hello)
 	if err != nil {
@@ -210,7 +210,7 @@ func (a *actor) take(f *frame.Frame) error {
 	case frame.TypeHeartbeat:
 		a.beat(f)
 	case frame.TypePolicy:
-		a.heard = append(a.heard, "policy "+string(f.Payload))
+		a.heard = append(a.heard, fmt.Sprintf("policy %s %x", f.Payload, a.in.Wire()[frame.PrefixSize:]))
 	case frame.TypeReq:
 		do, _ := strings.CutPrefix(string(f.Cap), "cap:do=")
 		do, _, _ = strings.Cut(do, ";")

@@ -135,10 +135,3 @@ func (h *Host) stats() stats.Host {
 		OutgoingMaxSeq: uint64(len(h.flows)), RoutingGCRuns: h.sweeps, RoutingGCEvicted: h.evicted,
 	}
 }
-
-// Policy returns the newest POLICY of the switch, nil before the first. It must not be changed.
-func (h *Host) Policy() *frame.Frame {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.policy
-}

@@ -24,6 +24,10 @@ func (r *rig) served(name string) Registration {
 // startBubble runs a host with actors in this process, all in memory, in a bubble of synctest.
 func startBubble(t *testing.T, o *Options, names ...string) *rig {
 	t.Helper()
+	if o == nil {
+		o = &Options{}
+	}
+	o.AllowEmpty = true
 	r := newRig(t, o)
 	r.patience = bubblePatience
 	for _, name := range names {
@@ -168,6 +172,48 @@ func TestTablesAreSwept(t *testing.T) {
 	})
 }
 
+// A cartridge that does not read is ended: after 10 s with more in its queue than may wait, at once with four times as
+// much. The relay goes on meanwhile.
+func TestCartridgeThatDoesNotRead(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		size     int
+		min, max time.Duration
+		says     string
+	}{
+		{"some", 2 << 20, 10 * time.Second, 11 * time.Second, "takes nothing of what is sent to it"},
+		{"much", 6 << 20, 0, time.Second, "more waits for it than can be kept"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := startBubble(t, &Options{MaxQueued: 1 << 20}, "good")
+				r.echoes("good")
+				reg := r.served("demo")
+				reg.Provider = Handlers(serverFunc(func(a *actor) error {
+					time.Sleep(time.Hour)
+					return nil
+				}))
+				require.NoError(t, r.h.Register(reg))
+				q := r.req(capOf("never") + ";of=demo")
+				begun := time.Now()
+				piece := make([]byte, 100<<10)
+				for i := range c.size / len(piece) {
+					f := frame.NewChunk(q.RID, []byte("arg0"), uint64(i), piece, 1)
+					f.RoutingID = q.XID
+					r.send(&f)
+				}
+				r.echoes("good")
+				f := q.err(codeUnhealthy, frame.AttributionEnvironment)
+				require.Contains(t, message(f), c.says)
+				require.GreaterOrEqual(t, time.Since(begun), c.min)
+				require.Less(t, time.Since(begun), c.max+2*killLimit)
+				r.conn.Close()
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
+}
+
 // A server that does not end is left behind, and holds up neither Run nor the next start for long.
 func TestHandlersThatDoNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -179,9 +225,11 @@ func TestHandlersThatDoNotEnd(t *testing.T) {
 		require.NoError(t, r.h.Register(reg))
 		r.echoes("demo")
 		q := r.req(capOf("leave") + ";of=demo")
+		synctest.Wait()
+		next := r.req(capOf("echo") + ";of=demo").body("x") // waits for the next process
 		f := q.err(codeDied, frame.AttributionEnvironment)
 		require.Contains(t, message(f), "did not end when it was killed")
-		r.echoes("demo")
+		next.end()
 		r.conn.Close()
 		<-r.ran
 	})

@@ -72,13 +72,14 @@ func (p *process) bury() {
 func (p *process) finish() (exit Exit, byItself bool) {
 	p.h.mu.Lock()
 	link, grace := p.link, p.grace()
+	p.cart.phase = dying
 	p.h.mu.Unlock()
 	p.cancel()
 	if link == nil {
 		return Exit{}, true
 	}
 	byItself = wait(link.Done(), grace)
-	link.Kill()
+	kill(link)
 	if p.out != nil {
 		p.out.Close()
 	}
@@ -106,6 +107,16 @@ func (p *process) grace() time.Duration {
 // ended reports whether the process may have ended by itself, which would explain the failure.
 func (e *StartError) ended() bool {
 	return errors.Is(e, errOutputEnded) || errors.Is(e, frame.ErrUnexpectedEOF) || errors.Is(e, frame.ErrIO)
+}
+
+// kill kills what serves a link. It does not wait for one that takes long to kill.
+func kill(link Link) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		link.Kill()
+	}()
+	wait(done, killLimit)
 }
 
 // wait waits for something to be done, but not for long, and reports whether it is.
@@ -192,9 +203,6 @@ func (h *Host) endRequests(c *cartridge, generation uint64, a answer, silent boo
 		if !silent && !r.answered {
 			h.answer(k, a)
 			own[k.RID] = true
-			if r.call != nil {
-				r.call.loop.left(responseSide, &frame.Frame{Type: frame.TypeErr})
-			}
 		}
 		h.tables.release(r)
 	}
@@ -208,7 +216,6 @@ func (h *Host) endRequests(c *cartridge, generation uint64, a answer, silent boo
 			h.cancelUpstream(id, frame.CancelReason{Code: []byte(codeAborted), Attribution: a.attribution, Message: []byte(a.message)})
 		default:
 			h.answer(flow.Key{RID: id}, a)
-			call.loop.left(bodySide, &frame.Frame{Type: frame.TypeErr})
 		}
 		h.releaseCall(call)
 	}

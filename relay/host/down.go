@@ -14,7 +14,7 @@ import (
 func (r *relay) take(head *frame.Head) error {
 	switch head.Type {
 	case frame.TypePolicy:
-		r.h.takePolicy(r.in.Frame())
+		r.h.takePolicy(r.in.Frame(), r.in.Wire())
 		return nil
 	case frame.TypeHello, frame.TypeHeartbeat, frame.TypeRelayNotify, frame.TypeRelayState:
 		return frame.Errorf(frame.ErrProtocol, "a %v from the relay, which never carries one", head.Type)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/manifest"
 )
@@ -113,7 +112,6 @@ func (p *process) refused(head *frame.Head) bool {
 		return false
 	}
 	h := p.h
-	h.dueNumber(flow.KeyOf(*head))
 	p.cart.lastHeartbeat = time.Now()
 	if pr.desired {
 		p.cart.desired, p.told.desired = nil, ""

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cosim-go/cosim/relay/caps"
-	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/outbox"
 	"github.com/cosim-go/cosim/relay/manifest"
 	"github.com/cosim-go/cosim/relay/stats"
@@ -43,7 +42,7 @@ type Host struct {
 	tables
 	relay    *relay // nil while there is none
 	joined   bool   // a Run goes on
-	policy   *frame.Frame
+	policy   *policy
 	state    []byte // newest RELAY_STATE payload; nil before the first
 	states   uint64 // how many there were
 	stopping bool   // no cartridge is started

@@ -1,6 +1,9 @@
 package host
 
-import "github.com/cosim-go/cosim/relay/frame"
+import (
+	"github.com/cosim-go/cosim/relay/flow"
+	"github.com/cosim-go/cosim/relay/frame"
+)
 
 // A loop is what tells the two directions of a peer call apart whose handler is a cartridge of the same host. Both
 // come back from the switch under the same ids: the body on its way to the handler, and the response on its way
@@ -42,6 +45,15 @@ func (l *loop) left(s side, f *frame.Frame) {
 			(*streams)[string(f.StreamID)] = struct{}{}
 		}
 	}
+}
+
+// leftEnd takes note of an ERR of the host's own on its way out.
+func (l *loop) leftEnd(k flow.Key) {
+	s := responseSide
+	if k.XID.IsZero() {
+		s = bodySide
+	}
+	l.ends = append(l.ends, s)
 }
 
 // back returns what a frame belongs to that comes back, for a request whose body has been handed over or not.

@@ -3,14 +3,31 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/cosim-go/cosim/relay/frame"
 )
 
+// A policy is a POLICY as it came.
+type policy struct {
+	frame *frame.Frame
+	wire  []byte
+}
+
 // takePolicy keeps a POLICY, and hands it down at once.
-func (h *Host) takePolicy(f *frame.Frame) {
-	h.policy = f.Clone()
+func (h *Host) takePolicy(f *frame.Frame, wire []byte) {
+	h.policy = &policy{f.Clone(), slices.Clone(wire)}
 	h.spread()
+}
+
+// Policy returns the newest POLICY of the switch, nil before the first. It must not be changed.
+func (h *Host) Policy() *frame.Frame {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.policy == nil {
+		return nil
+	}
+	return h.policy.frame
 }
 
 // takeState keeps the payload of a RELAY_STATE, and hands it down at once.
@@ -52,19 +69,24 @@ func (h *Host) spread() {
 		if c.phase != running {
 			continue
 		}
-		for _, f := range c.process.news() {
-			c.process.send(f)
+		policy, probe := c.process.news()
+		if policy != nil {
+			head := policy.frame.Head()
+			c.process.sent(head.Type, c.process.out.Forward(policy.wire[frame.PrefixSize:], &head, frame.ID{}))
+		}
+		if probe != nil {
+			c.process.send(probe)
 		}
 	}
 }
 
 // news returns what a cartridge has to know and was not told yet.
-func (p *process) news() (frames []*frame.Frame) {
+func (p *process) news() (newest *policy, probe *frame.Frame) {
 	h, c := p.h, p.cart
-	if policy := h.policy; policy != nil && policy != p.told.policy {
-		p.told.policy = policy
+	if h.policy != p.told.policy {
+		p.told.policy = h.policy
 		if h.options.TakesPolicy == nil || h.options.TakesPolicy(c.install) {
-			frames = append(frames, policy)
+			newest = h.policy
 		}
 	}
 	var hb frame.Heartbeat
@@ -80,19 +102,25 @@ func (p *process) news() (frames []*frame.Frame) {
 		hb.DesiredCapacities = c.desired
 	}
 	if hb.ResourceState != nil || hb.DesiredCapacities != nil {
-		if f := p.newProbe(hb); f != nil {
-			frames = append(frames, f)
-		}
+		probe = p.newProbe(hb)
 	}
-	return frames
+	return newest, probe
 }
 
-// send queues a frame of the host's own.
+// send queues a frame of the host's own. A probe that cannot be sent needs no answer.
 func (p *process) send(f *frame.Frame) {
 	err := p.out.Send(f)
+	if err != nil {
+		p.answered(f.ID)
+	}
+	p.sent(f.Type, err)
+}
+
+// sent takes note that a frame was queued, or why not.
+func (p *process) sent(t frame.Type, err error) {
 	if err == nil {
 		p.h.feed(p.out)
 		return
 	}
-	p.h.options.Logger.Error("a frame that cannot go to a cartridge", "cartridge", p.cart.install.ID, "type", f.Type, "error", err)
+	p.h.options.Logger.Error("a frame that cannot go to a cartridge", "cartridge", p.cart.install.ID, "type", t, "error", err)
 }

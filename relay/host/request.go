@@ -95,6 +95,9 @@ func (h *Host) answer(k flow.Key, a answer) {
 	if h.relay == nil {
 		return
 	}
+	if call := h.outgoing[k.RID]; call != nil {
+		call.loop.leftEnd(k)
+	}
 	f := a.frame(k)
 	f.Seq = seq
 	if err := h.relay.out.Send(&f); err != nil {

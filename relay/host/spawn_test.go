@@ -159,7 +159,7 @@ func TestSpawnOfUnusualCartridges(t *testing.T) {
 				require.Equal(t, uint64(4), all.Configured)
 				require.Contains(t, n.Records[0].Stats.Pools, caps.Identity)
 			case "small":
-				require.Equal(t, frame.Limits{MaxFrame: 2000, MaxChunk: 1000, MaxReorderBuffer: 16, InitialCredit: 8}, r.h.Limits())
+				require.Equal(t, frame.Limits{MaxFrame: 20_000, MaxChunk: 1000, MaxReorderBuffer: 16, InitialCredit: 8}, r.h.Limits())
 			}
 		})
 	}
@@ -169,7 +169,7 @@ func TestSpawnOfUnusualCartridges(t *testing.T) {
 func TestFrameTooLargeForCartridge(t *testing.T) {
 	r := startRig(t, nil, "demo/small", "good")
 	for range 2 { // the first one waits for the start, before the limit is known
-		q := r.req(capOf("echo") + ";of=demo").body(string(make([]byte, 3000)))
+		q := r.req(capOf("echo") + ";of=demo").body(string(make([]byte, 30_000)))
 		q.err(codeFrameTooLarge, frame.AttributionInternal)
 		r.echoes("demo")
 		r.echoes("good")

@@ -126,7 +126,7 @@ func (p *process) openProvider(ctx context.Context) (Link, error) {
 
 // Told is what a cartridge was told so far of what it has to know.
 type told struct {
-	policy  *frame.Frame
+	policy  *policy
 	states  uint64
 	desired string
 }
@@ -143,22 +143,44 @@ func (p *process) enter(g *greeting, out *frame.Writer) error {
 			h.mu.Unlock()
 			return errDoomed
 		}
-		frames := p.news()
-		if len(frames) == 0 {
+		policy, probe := p.news()
+		if policy == nil && probe == nil {
 			p.begin(g)
 			h.unlock()
 			return nil
 		}
 		h.mu.Unlock()
-		for _, f := range frames {
-			err := writeAll(out, f)
-			if errors.Is(err, frame.ErrFrameTooLarge) {
-				h.options.Logger.Error("too long for the cartridge", "cartridge", p.cart.install.ID, "type", f.Type, "error", err)
-			} else if err != nil {
-				return fmt.Errorf("writing a %v to it: %w", f.Type, err)
-			}
+		if err := p.write(out, policy, probe); err != nil {
+			return err
 		}
 	}
+}
+
+// write writes what a cartridge has to know, what of it is there.
+func (p *process) write(out *frame.Writer, policy *policy, probe *frame.Frame) error {
+	var err error
+	if policy != nil && len(policy.wire) > frame.PrefixSize+p.limits.FrameLimit() {
+		p.h.options.Logger.Error("the policy is too long for a cartridge", "cartridge", p.cart.install.ID)
+	} else if policy != nil {
+		err = out.WriteWire(policy.wire)
+	}
+	if err == nil && probe != nil {
+		err = out.Write(probe)
+	}
+	if errors.Is(err, frame.ErrFrameTooLarge) {
+		p.h.options.Logger.Error("the state is too long for a cartridge", "cartridge", p.cart.install.ID, "error", err)
+		p.h.mu.Lock()
+		p.answered(probe.ID)
+		p.h.mu.Unlock()
+		err = nil
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("writing to it: %w", err)
+	}
+	return nil
 }
 
 // begin makes the process one that runs, and gives it what waits for it.

@@ -2,8 +2,11 @@ package host
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,16 +30,16 @@ func TestPolicyBeforeTheFirstRequest(t *testing.T) {
 	require.Equal(t, "req tell", r.told("demo")[1])
 	p := frame.NewPolicy([]byte("one"))
 	r.send(&p)
-	require.Equal(t, []string{"identity", "policy one", "req tell"}, r.told("good"), "after the check of identity")
-	require.Equal(t, []string{"identity", "req tell", "policy one", "req tell"}, r.told("demo"))
+	require.Equal(t, []string{"identity", policyText("one"), "req tell"}, r.told("good"), "after the check of identity")
+	require.Equal(t, []string{"identity", "req tell", policyText("one"), "req tell"}, r.told("demo"))
 	p = frame.NewPolicy([]byte("two"))
 	r.send(&p)
-	require.Equal(t, []string{"identity", "policy one", "req tell", "policy two", "req tell"}, r.told("good"))
+	require.Equal(t, []string{"identity", policyText("one"), "req tell", policyText("two"), "req tell"}, r.told("good"))
 	require.Equal(t, []string{"identity", "req tell"}, r.told("old"), "it can not read one")
 	require.Equal(t, "two", string(r.h.Policy().Payload))
 
 	r.req(capOf("die")+";of=demo").err(codeDied, frame.AttributionEnvironment)
-	require.Equal(t, []string{"identity", "policy two", "req tell"}, r.told("demo"), "after a new start")
+	require.Equal(t, []string{"identity", policyText("two"), "req tell"}, r.told("demo"), "after a new start")
 }
 
 // A policy reaches cartridges as it came, with what nobody knows in it.
@@ -52,6 +55,36 @@ func TestPolicyIsHandedDownWhole(t *testing.T) {
 	got := r.h.Policy()
 	require.True(t, bytes.Equal(p.Meta.Raw(), got.Meta.Raw()))
 	require.Equal(t, p.ID, got.ID)
+}
+
+// What nobody knows in a policy goes on too, at the start and later.
+func TestPolicyGoesOnByteForByte(t *testing.T) {
+	r := startRig(t, nil, "demo", "good")
+	r.echoes("demo")
+	odd := []byte{0xa6, 0x06, 0x41, 'p', 0x00, 0x04, 0x01, 15, 0x02, 0x00, 0x03, 0x00, 0x18, 99, 0x61, 'q'}
+	require.NoError(t, r.out.WriteWire(append([]byte{0, 0, 0, byte(len(odd))}, odd...)))
+	require.NoError(t, r.out.Flush())
+	want := fmt.Sprintf("policy p %x", odd)
+	require.Equal(t, []string{"identity", want, "req tell"}, r.told("good"))
+	require.Equal(t, []string{"identity", "req echo", want, "req tell"}, r.told("demo"))
+}
+
+// A state that is longer than what a cartridge takes is not for it; its limits are kept, and it is not taken for dead.
+func TestStateTooLongForCartridge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startBubble(t, nil)
+		reg := r.served("demo")
+		reg.Provider = Handlers(inProcess{"demo", "small"})
+		require.NoError(t, r.h.Register(reg))
+		for range 2 {
+			s := frame.NewRelayState(make([]byte, 30_000))
+			r.send(&s)
+			r.echoes("demo")
+			time.Sleep(time.Minute)
+			r.echoes("demo")
+		}
+		require.Zero(t, r.h.Inventory()[0].Stats.Restarts)
+	})
 }
 
 // Requirements: ST2
@@ -112,4 +145,11 @@ func TestHeartbeatsStayBelow(t *testing.T) {
 		require.NotEqual(t, frame.TypeHeartbeat, f.Type)
 	}
 	require.Contains(t, r.told("demo"), "answer")
+}
+
+// policyText returns what an actor says of a policy with a payload.
+func policyText(payload string) string {
+	p := frame.NewPolicy([]byte(payload))
+	body, _ := p.Append(nil)
+	return fmt.Sprintf("policy %s %x", payload, body)
 }
