@@ -177,6 +177,36 @@ func TestQueue(t *testing.T) {
 	require.NoError(t, s.finish())
 }
 
+// A cancel closes an argument at once, with what has arrived of it.
+func TestCancelClosesInput(t *testing.T) {
+	begun := make(chan struct{})
+	s := served(t, 32, func(ctx context.Context, r *cartridge.Request) error {
+		in, err := r.Next()
+		if err != nil {
+			return err
+		}
+		close(begun)
+		<-ctx.Done()
+		if n, err := in.Read(make([]byte, 1)); n > 0 || !errors.Is(err, call.ErrCancelledByUser) {
+			t.Errorf("Read = %d, %v", n, err)
+		}
+		if _, err := r.Next(); !errors.Is(err, call.ErrCancelledByUser) {
+			t.Errorf("Next: %v", err)
+		}
+		if _, err := r.Output("media:", nil).Write(make([]byte, 5000)); !errors.Is(err, call.ErrCancelledByUser) {
+			t.Errorf("Write: %v", err)
+		}
+		return nil
+	})
+	r := s.req(testCap)
+	r.arg("arg0", bstr("x"))
+	r.arg("arg1", bstr("x"))
+	<-begun
+	r.cancel(byUser)
+	r.wantErr("CANCELLED", frame.AttributionUser)
+	require.NoError(t, s.finish())
+}
+
 // What comes for a request after its CANCEL is counted.
 func TestBodyAfterCancel(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})

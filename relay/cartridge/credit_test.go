@@ -151,6 +151,46 @@ func TestGrantsWhileAnOutputWaits(t *testing.T) {
 	require.NoError(t, s.finish())
 }
 
+// So is one whose reader does not come to wait.
+func TestGrantsWhileAnOutputWaitsAndTheInputDoesNot(t *testing.T) {
+	read, proceed := make(chan struct{}), make(chan struct{})
+	s := served(t, 8, func(ctx context.Context, r *cartridge.Request) error {
+		in, err := r.Next()
+		if err != nil {
+			return err
+		}
+		written := make(chan error, 1)
+		go func() {
+			_, err := r.Output("media:", nil).Write(make([]byte, 9*262144))
+			written <- err
+		}()
+		<-read
+		var b [2]byte
+		if _, err := io.ReadFull(in, b[:]); err != nil {
+			return err
+		}
+		<-proceed
+		return <-written
+	})
+	r := s.req(testCap)
+	r.begin("arg0")
+	r.want(frame.TypeStreamStart)
+	for range 8 {
+		r.want(frame.TypeChunk)
+	}
+	r.chunk("arg0", bstr("x"))
+	r.chunk("arg0", bstr("y"))
+	s.silent() // both are there
+	close(read)
+	require.Equal(t, uint64(1), r.credit("arg0"))
+	close(proceed)
+	r.grant(nil, 1)
+	r.want(frame.TypeChunk)
+	r.want(frame.TypeStreamEnd)
+	r.wantSuccess()
+	require.NoError(t, s.finish())
+}
+
 // Pieces of an item behind its first are granted at once, alone: an item may be longer than all credit.
 func TestContinuationIsGrantedAtOnce(t *testing.T) {
 	s := served(t, 8, func(_ context.Context, r *cartridge.Request) error {
@@ -253,12 +293,13 @@ func TestOutputWaitsForCredit(t *testing.T) {
 
 // An argument that is closed is credited as it comes, so that the next one can follow.
 func TestClosedArgumentIsDrained(t *testing.T) {
-	closed := make(chan struct{})
+	arrived, closed := make(chan struct{}), make(chan struct{})
 	s := served(t, 4, func(_ context.Context, r *cartridge.Request) error {
 		in, err := r.Next()
 		if err != nil {
 			return err
 		}
+		<-arrived
 		in.Close()
 		close(closed)
 		if _, err := in.Read(make([]byte, 1)); err == nil {
@@ -276,6 +317,12 @@ func TestClosedArgumentIsDrained(t *testing.T) {
 	})
 	r := s.req(testCap)
 	r.begin("arg0")
+	for range 3 {
+		r.chunk("arg0", bstr("x"))
+	}
+	s.silent()
+	close(arrived)
+	require.Equal(t, uint64(3), r.credit("arg0"))
 	<-closed
 	for range 10 {
 		r.chunk("arg0", bstr("x"))
