@@ -22,3 +22,11 @@ func FlowsOf(s *Switch) (n int) {
 
 // TableOf returns the present state of a switch's cap table.
 func TableOf(s *Switch) *routes { return s.routes.Load() }
+
+// CloseOutbox ends writing to a master, as a failure of its socket does, before the switch knows of it.
+func CloseOutbox(s *Switch, id string) {
+	s.mu.Lock()
+	l := s.masterOf(id).link
+	s.mu.Unlock()
+	l.out.Close()
+}
