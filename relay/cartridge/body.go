@@ -15,7 +15,8 @@ import (
 // maxInputs is how many streams a body may have. It bounds what a bad requester makes a cartridge remember.
 const maxInputs = 1024
 
-// take takes a frame of the body; raw is what it was decoded from. It is called by who reads the connection, and never waits.
+// take takes a frame of the body; raw is what it was decoded from. It is called by who reads the connection, and never
+// waits.
 func (r *Request) take(f *frame.Frame, raw []byte) {
 	switch aborted, ended := r.state(); {
 	case ended:

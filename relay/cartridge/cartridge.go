@@ -118,8 +118,8 @@ func (c *Cartridge) Handle(urn, title string, h Handler) {
 	c.HandleCap(described, h)
 }
 
-// HandleCap is Handle for a cap of which there is more to say. What is said of [caps.Identity] is said of the handler that
-// is there, which stays when h is nil.
+// HandleCap is Handle for a cap of which there is more to say. What is said of [caps.Identity] is said of the handler
+// that is there, which stays when h is nil.
 func (c *Cartridge) HandleCap(described manifest.Cap, h Handler) {
 	identity := described.URN != nil && described.URN.String() == caps.Identity
 	switch {

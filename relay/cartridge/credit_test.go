@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cosim-go/cosim/relay/cartridge"
-	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 )
 
@@ -291,6 +290,35 @@ func TestOutputWaitsForCredit(t *testing.T) {
 	require.NoError(t, s.finish())
 }
 
+// A grant that names no stream is for the only one that is open.
+func TestGrantForTheOnlyOutput(t *testing.T) {
+	s := served(t, 1, func(_ context.Context, r *cartridge.Request) error {
+		for range 2 {
+			out := r.Output("media:", &cartridge.OutputOptions{Sequence: true})
+			for range 2 {
+				if err := out.WriteValue(1); err != nil {
+					return err
+				}
+			}
+			if err := out.Close(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r := s.req(testCap)
+	for range 2 {
+		r.want(frame.TypeStreamStart)
+		r.want(frame.TypeChunk)
+		s.silent()
+		r.grant(nil, 1)
+		r.want(frame.TypeChunk)
+		r.want(frame.TypeStreamEnd)
+	}
+	r.wantSuccess()
+	require.NoError(t, s.finish())
+}
+
 // An argument that is closed is credited as it comes, so that the next one can follow.
 func TestClosedArgumentIsDrained(t *testing.T) {
 	arrived, closed := make(chan struct{}), make(chan struct{})
@@ -379,5 +407,3 @@ func TestArgumentsSideBySide(t *testing.T) {
 	r.wantSuccess()
 	require.NoError(t, s.finish())
 }
-
-var _ = flow.Checksum

@@ -1,8 +1,8 @@
 // Package cartridge is for writing a cartridge: a program, or a set of handlers in one, that serves caps.
 //
 // A [Cartridge] has a [Handler] for each cap. [Cartridge.Main] serves the host that started the program, over standard
-// input and output; [Cartridge.Serve] any connection. Identity, credit, numbering, heartbeats, pools and cancels are seen
-// to.
+// input and output; [Cartridge.Serve] any connection. Identity, credit, numbering, heartbeats, pools and cancels are
+// seen to.
 //
 //	func main() {
 //		c := cartridge.New("hash", "1.0.0", nil)

@@ -18,6 +18,13 @@ func Example() {
 	// Output: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
 }
 
+// A cartridge as a program of its own: a host starts it, without arguments, and it serves until its input ends.
+func ExampleCartridge_Main() {
+	c := cartridge.New("digest", "1.0.0", nil)
+	c.Handle(`cap:digest;out="media:enc=utf-8"`, "SHA-256 of a stream", digest)
+	c.Main()
+}
+
 // digest reads its first argument, however long it is, and answers with a line.
 func digest(_ context.Context, r *cartridge.Request) error {
 	in, err := r.Next()

@@ -55,7 +55,7 @@ func newInput(r *Request, f *frame.Frame) *Input {
 }
 
 // inputSize is how many bytes an argument may have on their way, whatever is consumed: granted credit is a promise of
-// space.
+// room.
 func (s *session) inputSize() int {
 	credit := max(s.limits.InitialCredit, frame.DefaultCredit) + 1 // and the STREAM_END
 	return int(min(credit, 1<<20)) * s.limits.FrameLimit()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cosim-go/cosim/relay/call"
 	"github.com/cosim-go/cosim/relay/cartridge"
-	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
@@ -323,5 +322,3 @@ func TestPeerCallThatComesBackAndEndsEarly(t *testing.T) {
 		require.Equal(t, "enough", string(got))
 	}
 }
-
-var _ = flow.Checksum

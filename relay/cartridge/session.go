@@ -21,7 +21,8 @@ import (
 const rememberedEnds = 1024
 
 const (
-	// maxQueued is how many bytes wait for the host before handlers wait: what an output may send on its first credit, twice.
+	// maxQueued is how many bytes wait for the host before handlers wait: what an output may send on its first credit,
+	// twice.
 	maxQueued = 16 << 20
 
 	// stall is how long the host may take nothing. It is the host that watches the cartridge, not the other way round.
