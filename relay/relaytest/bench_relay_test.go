@@ -168,7 +168,7 @@ func TestMeasureStreamCountsWhatComesBack(t *testing.T) {
 // A program that is not there leaves nothing behind.
 func TestMeasureStreamSaysThatTheProcessDoesNotStart(t *testing.T) {
 	relaytest.NoLeaks(t)
-	s := streamOf(func(context.Context, *cartridge.Request) error { return nil })
+	s := streamOf(func(_ context.Context, r *cartridge.Request) error { return echoed(r, 1<<62) })
 	s.Echo = func() *exec.Cmd { return exec.Command(t.TempDir() + "/none") }
 	if _, err := relaytest.MeasureStream(s, quickly()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("MeasureStream = %v, want %v", err, os.ErrNotExist)

@@ -54,10 +54,15 @@ func (s Stream) throughRelay() (*path, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &path{
+	p := &path{
 		run:   func(n int) error { return echo(o, s.Cap, int64(n)*blockSize) },
 		close: func() { stop() },
-	}, nil
+	}
+	if err := p.run(1); err != nil { // the process starts with its first request
+		p.close()
+		return nil, err
+	}
+	return p, nil
 }
 
 func echo(o call.Opener, cap string, total int64) error {
