@@ -51,6 +51,27 @@ func ExampleHost() {
 	// <nil>
 }
 
+// A host as a program of its own: it serves another program to the switch that listens on a Unix socket.
+func ExampleHost_Run() {
+	ctx := context.Background()
+	h := host.New(nil)
+	defer h.Close() // no process is left
+
+	provider := host.Program(host.Exec, host.Command{Path: "./digest"})
+	m, err := host.Inspect(ctx, provider, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := h.Register(host.Registration{Install: m.Install(), Groups: m.Groups, Provider: provider}); err != nil {
+		log.Fatal(err)
+	}
+	conn, err := net.Dial("unix", "switch.sock")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(h.Run(ctx, conn)) // until the switch ends; nil then
+}
+
 // shout answers with its first argument in capital letters.
 func shout(_ context.Context, r *cartridge.Request) error {
 	in, err := r.Next()
