@@ -18,7 +18,8 @@ import (
 
 const (
 	manyRequests = 10_000
-	fewRequests  = 500 // with -short
+	raceRequests = 1500 // with the race detector
+	fewRequests  = 300  // with -short
 	atOnce       = 100
 )
 
@@ -30,8 +31,11 @@ func TestEveryRequestEndsOnceAndNothingIsLeft(t *testing.T) {
 	seed := randomSeed(t)
 	t.Logf("seed %d (ENDTOEND_SEED=%d repeats it)", seed, seed)
 	total := manyRequests
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		total = fewRequests
+	case raceDetector:
+		total = raceRequests
 	}
 	r := newRig(t)
 	a := r.startHost("a", "c0", "c1")

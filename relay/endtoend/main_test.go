@@ -17,6 +17,7 @@ const (
 
 var roles = map[string]func(){
 	"cartridge": serveCartridge,
+	"raw":       serveRaw,
 	"host":      serveHost,
 }
 

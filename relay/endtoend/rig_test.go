@@ -39,12 +39,15 @@ type runningHost struct {
 var marks atomic.Int64
 
 // newRig makes a switch without hosts.
-func newRig(t testing.TB) *rig {
+func newRig(t testing.TB) *rig { return newRigWith(t, route.Options{}) }
+
+func newRigWith(t testing.TB, o route.Options) *rig {
 	r := &rig{t: t, mark: strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(marks.Add(1), 10), hosts: map[string]*runningHost{}}
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "switch.sock"))
 	require.NoError(t, err)
 	r.listen = l.(*net.UnixListener)
-	r.sw, err = route.New(t.Context(), nil, &route.Options{OnTerminated: r.ended.add})
+	o.OnTerminated = r.ended.add
+	r.sw, err = route.New(t.Context(), nil, &o)
 	require.NoError(t, err)
 	t.Cleanup(r.close)
 	return r
@@ -62,7 +65,12 @@ func (r *rig) close() {
 
 // startHost joins a host with some cartridges to the switch.
 func (r *rig) startHost(id string, names ...string) *runningHost {
-	h := &runningHost{Host: newHost(r.t, r.mark, names...), done: make(chan error, 1)}
+	return r.runHost(id, newHost(r.t, r.mark, names...))
+}
+
+// runHost joins a host of the caller's to the switch.
+func (r *rig) runHost(id string, made *host.Host) *runningHost {
+	h := &runningHost{Host: made, done: make(chan error, 1)}
 	socket, err := net.Dial("unix", r.listen.Addr().String())
 	require.NoError(r.t, err)
 	h.socket = socket
@@ -110,6 +118,11 @@ func newHost(t testing.TB, mark string, names ...string) *host.Host {
 }
 
 func registration(t testing.TB, mark, name string) host.Registration {
+	return registrationOf(t, mark, name, "cartridge", "")
+}
+
+// registrationOf returns the registration of this program in a role.
+func registrationOf(t testing.TB, mark, name, role, behaviour string) host.Registration {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	identity, err := manifest.NewCap("cap:effect=none", "Identity")
@@ -121,7 +134,8 @@ func registration(t testing.TB, mark, name string) host.Registration {
 		Groups:  []manifest.CapGroup{{Name: "default", Caps: []manifest.Cap{identity, own}}},
 		Provider: host.Program(host.Exec, host.Command{
 			Path: self,
-			Env:  append(os.Environ(), roleVariable+"=cartridge", nameVariable+"="+name, markVariable+"="+mark),
+			Env: append(os.Environ(), roleVariable+"="+role, nameVariable+"="+name, markVariable+"="+mark,
+				behaviourVariable+"="+behaviour),
 		}),
 	}
 }

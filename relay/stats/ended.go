@@ -10,11 +10,11 @@ import (
 // that came late by a moment would count as lost. Hence the other two.
 const (
 	ringSize   = 64
-	remembered = 10 * time.Second
+	remembered = time.Minute
 	mostEnded  = 8192
 )
 
-// Ended remembers which requests ended lately: the 64 newest, and those of the last 10 s, 8192 at the
+// Ended remembers which requests ended lately: the 64 newest, and those of the last minute, 8192 at the
 // most. A frame of one that ended lately is a straggler; of any other that is not known, a drop with
 // [NoRoute]. It is not safe for concurrent use.
 type Ended struct {

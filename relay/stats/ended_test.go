@@ -13,7 +13,7 @@ import (
 	"github.com/cosim-go/cosim/relay/stats"
 )
 
-func TestARequestEndedLatelyForTenSecondsOrAsOneOf64(t *testing.T) {
+func TestARequestEndedLatelyForAMinuteOrAsOneOf64(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := stats.NewEnded(nil)
 		require.False(t, e.Recent(frame.Number(0)))
@@ -23,10 +23,10 @@ func TestARequestEndedLatelyForTenSecondsOrAsOneOf64(t *testing.T) {
 		}
 		require.Len(t, e.Ring(), 64)
 		require.Equal(t, []frame.ID{frame.Number(36), frame.Number(99)}, []frame.ID{e.Ring()[0], e.Ring()[63]})
-		time.Sleep(10 * time.Second)
-		require.True(t, e.Recent(frame.Number(0)), "after 10 s")
+		time.Sleep(time.Minute)
+		require.True(t, e.Recent(frame.Number(0)), "after a minute")
 		time.Sleep(time.Nanosecond)
-		require.False(t, e.Recent(frame.Number(0)), "after more than 10 s")
+		require.False(t, e.Recent(frame.Number(0)), "after more than a minute")
 		require.False(t, e.Recent(frame.Number(35)), "the 65th newest")
 		time.Sleep(time.Hour)
 		require.True(t, e.Recent(frame.Number(36)), "the 64th newest")
@@ -69,7 +69,7 @@ func (e *endedTwin) ring() []frame.ID { return e.ids[max(0, len(e.ids)-64):] }
 func (e *endedTwin) recent(id frame.ID, now time.Time) bool {
 	i := slices.Index(e.ids, id)
 	age := len(e.ids) - i // 1 is the newest
-	return i >= 0 && (age <= 64 || age <= 8192 && now.Sub(e.at[id]) <= 10*time.Second)
+	return i >= 0 && (age <= 64 || age <= 8192 && now.Sub(e.at[id]) <= time.Minute)
 }
 
 func TestEndedIsItsTwin(t *testing.T) {
