@@ -114,12 +114,19 @@ func (t *tables) addCall(c *peerCall) {
 func (t *tables) release(r *request) {
 	t.evict(r)
 	t.ended.Add(r.key.RID)
+	if r.call != nil && t.outgoing[r.call.id] != r.call {
+		delete(t.flows, flow.Key{RID: r.call.id})
+	}
 }
 
-// releaseCall forgets a peer call that has ended.
+// releaseCall forgets a peer call that has ended. Its body may never end: the numbers of that are forgotten too, unless
+// a handler here waits for the rest.
 func (t *tables) releaseCall(c *peerCall) {
 	t.evictCall(c)
 	t.ended.Add(c.id)
+	if r := t.byRID[c.id]; r == nil || r.call != c {
+		delete(t.flows, flow.Key{RID: c.id})
+	}
 }
 
 func (t *tables) evict(r *request) {
