@@ -137,3 +137,13 @@ func pooled(pool string) *cartridge.Cartridge {
 	c.Handle(hashCap, "Hash", hash)
 	return c
 }
+
+// What was negotiated holds for what the host sends, too.
+func TestFrameAboveTheLimit(t *testing.T) {
+	c := cartridge.New("demo", "1", &cartridge.Options{Limits: frame.Limits{MaxFrame: 5000}})
+	s := start(t, c)
+	s.hello(frame.DefaultLimits())
+	f := frame.NewPolicy(make([]byte, 6000))
+	s.send(&f)
+	require.ErrorIs(t, s.finish(), frame.ErrFrameTooLarge)
+}

@@ -356,6 +356,19 @@ func TestNothingFollowsTheEnd(t *testing.T) {
 	require.NoError(t, s.finish())
 }
 
+// Law L8: a LOG is an answer; one for a request that is served here is lost, and counted.
+func TestLogForAHandler(t *testing.T) {
+	s := served(t, 32, func(ctx context.Context, _ *cartridge.Request) error { <-ctx.Done(); return nil })
+	r := s.req(testCap)
+	f, err := frame.NewLog(r.id, frame.LogInfo{Level: []byte("info"), Message: []byte("x"), Attribution: frame.AttributionInput})
+	require.NoError(t, err)
+	r.sendAs(&f)
+	require.Equal(t, uint64(1), s.silent().Drops.Or(99))
+	r.cancel(frame.CancelReason{})
+	r.want(frame.TypeErr)
+	require.NoError(t, s.finish())
+}
+
 // Law L6: a frame for a request that has ended is late, one for an unknown request lost.
 func TestFramesForNobody(t *testing.T) {
 	s := served(t, 32, idle)

@@ -30,6 +30,9 @@ const (
 	envNewest = "COSIM_CAPDAG_PYTHON"
 )
 
+// envParent tells a program of testdata the id of this process, with which it ends in any case.
+const envParent = "COSIM_INTEROP_PARENT"
+
 // built says where scripts/peers makes it.
 var built = map[string]string{
 	envV4:     "../../build/capdag-v4/bin/python",
@@ -125,6 +128,7 @@ func (p *peer) program(t *testing.T, name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, p.python, append([]string{filepath.Join("testdata", name)}, args...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", envParent, os.Getpid()))
 	stderr := new(spoken)
 	cmd.Stderr = stderr
 	t.Cleanup(func() {

@@ -38,7 +38,7 @@ func modelCap(i int) string { return fmt.Sprintf(`cap:serve-%d;in="media:";out="
 //
 // Requirements: W1, W2, W3
 func TestASwitchDoesWhatItsTwinDoes(t *testing.T) {
-	runs := 40
+	runs := 20
 	if testing.Short() {
 		runs = 5
 	}

@@ -109,6 +109,10 @@ func TestAnyFailureEndsTheWholeStart(t *testing.T) {
 			h.announce(identity)
 			h.echo(h.identify(), "\x47"+nonce)
 		}, "identity check", frame.ErrProtocol},
+		"an answer that is long": {func(h *host) {
+			h.announce(identity)
+			h.echo(h.identify(), nonce+string(make([]byte, 100_000)))
+		}, "identity check", frame.ErrProtocol},
 		"an answer that is cut": {func(h *host) {
 			h.announce(identity)
 			h.echo(h.identify(), nonce[:6])

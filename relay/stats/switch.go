@@ -81,8 +81,8 @@ func (a Active) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(a))
 }
 
-// Stream is what a switch saw of one stream of a request. In is from the masters to the switch, out from
-// the switch to a master or to the engine; bytes are those of payloads.
+// Stream is what a switch saw of one stream of a request. Out is what went to the handler, in what came from it; bytes
+// are those of payloads.
 type Stream struct {
 	StreamID          *string `json:"stream_id"` // nil for frames of no stream: REQ, END, ERR, LOG
 	FramesIn          uint64  `json:"frames_in"`

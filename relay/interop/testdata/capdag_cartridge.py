@@ -27,8 +27,9 @@ from capdag.cap.caller import CapArgumentValue
 
 from capdag_roles import MEDIA, arguments, cap, cap_groups, speak
 
-# Held open as long as this lives, and told what only a cartridge sees.
-says = open(os.environ.get("COSIM_INTEROP_SAYS", os.devnull), "w")
+# Held open as long as this lives, and told what only a cartridge sees. Without a reader of the pipe
+# this fails at once.
+says = os.fdopen(os.open(os.environ.get("COSIM_INTEROP_SAYS", os.devnull), os.O_WRONLY | os.O_NONBLOCK), "w")
 
 TURNED = bytes(255 - byte for byte in range(256))
 

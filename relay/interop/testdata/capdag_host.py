@@ -15,7 +15,7 @@ from capdag.bifaci.host_runtime import CartridgeHost
 from capdag.bifaci.io import FrameReader
 from capdag.bifaci.relay import RelaySlave
 
-from capdag_roles import arguments, cap_groups, ends, speak
+from capdag_roles import arguments, cap_groups, end_with_parent, ends, speak
 
 
 class LastReader(FrameReader):
@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("caps", nargs="*")
     args = parser.parse_args()
     speak(args.version)
+    end_with_parent()
 
     host = CartridgeHost()
     host.register_cartridge(

@@ -5,7 +5,10 @@ together, as its own documentation does, and report.
 """
 
 import argparse
+import os
 import socket
+import threading
+import time
 
 from capdag.bifaci import frame as capdag_frame
 from capdag.bifaci import io as capdag_io
@@ -41,6 +44,21 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("--version", type=int, help="the version of the protocol to speak, if not the release's own")
     return parser
+
+
+def end_with_parent() -> None:
+    """Ends this process when the one that started it has ended, however that came: the one whose
+    id is in COSIM_INTEROP_PARENT."""
+    parent = os.environ.get("COSIM_INTEROP_PARENT")
+    if parent is None:
+        return
+
+    def watch():
+        while os.getppid() == int(parent):
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def speak(version: int | None) -> None:

@@ -31,7 +31,7 @@ from capdag.bifaci.frame import (
 )
 from capdag.bifaci.relay_switch import RelaySwitch, SocketPair, UnknownRequestError
 
-from capdag_roles import arguments, speak
+from capdag_roles import arguments, end_with_parent, speak
 
 
 def say(what: dict) -> None:
@@ -160,6 +160,7 @@ def main() -> None:
     parser.add_argument("hosts", type=int)
     args = parser.parse_args()
     speak(args.version)
+    end_with_parent()
     try:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(args.socket)
