@@ -108,6 +108,7 @@ func TestHeartbeatAnswerWithoutPools(t *testing.T) {
 	})
 }
 
+// Requirements: C2, N3
 // Announcements: first at the start, after every attempt to start, death and change of the roster, every 2 s while something
 // runs, and not else.
 func TestAnnouncements(t *testing.T) {

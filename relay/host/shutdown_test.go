@@ -18,6 +18,7 @@ import (
 	"github.com/cosim-go/cosim/relay/relaytest"
 )
 
+// Requirement: C5
 // When the switch ends the relay, cartridges see the end of their input, and none is left when Run returns. Nobody is told.
 func TestOrderedShutdown(t *testing.T) {
 	r := startRig(t, nil, "demo", "good")
