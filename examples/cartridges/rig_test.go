@@ -165,7 +165,7 @@ func (r *rig) left() (said []string) {
 		said = append(said, fmt.Sprintf("%d requests in the switch", n))
 	}
 	for i, h := range r.hosts {
-		if s := h.Stats(); s.OutgoingRIDs+s.IncomingRXIDs+s.IncomingToPeerRIDs > 0 {
+		if s := h.Stats(); s.OutgoingRIDs+s.IncomingRXIDs+s.IncomingToPeerRIDs+s.OutgoingMaxSeq > 0 {
 			said = append(said, fmt.Sprintf("in host %d %+v", i, s))
 		}
 	}

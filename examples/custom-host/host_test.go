@@ -52,7 +52,7 @@ func built(do func() int) (int, error) {
 
 const hashCap = "cap:hash=sha256"
 
-// Requirements: D9, C1, W2. A program of others has a switch and a host of its own, with handlers in the program and with a
+// Requirements: D9, C1. A program of others has a switch and a host of its own, with handlers in the program and with a
 // process that it starts in its own way.
 func TestAnswersAreShouted(t *testing.T) {
 	relaytest.NoLeaks(t)
