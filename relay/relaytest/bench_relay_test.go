@@ -76,6 +76,27 @@ func TestMeasureSwitch(t *testing.T) {
 	}
 }
 
+// Rounds can have a number of frames, for counting memory: then they do not depend on how busy the machine is.
+func TestMeasureFrames(t *testing.T) {
+	relaytest.NoLeaks(t)
+	requests := 0
+	o := &relaytest.MeasureOptions{Rounds: 2, Frames: 50, Only: func(name string) bool { return strings.HasSuffix(name, "/in-flight=1") }}
+	_, err := relaytest.MeasureSwitch(relaytest.SocketPair, func(sockets []relaytest.Conn) (call.Opener, io.Closer, error) {
+		o, s, err := startSwitch(sockets)
+		return openerFunc(func(ctx context.Context, r call.Request) (call.Link, error) {
+			requests++
+			return o.Open(ctx, r)
+		}), s, err
+	}, o)
+	if err != nil || requests != 100 {
+		t.Errorf("MeasureSwitch made %d requests: %v, want 2 rounds of 50", requests, err)
+	}
+}
+
+type openerFunc func(context.Context, call.Request) (call.Link, error)
+
+func (f openerFunc) Open(ctx context.Context, r call.Request) (call.Link, error) { return f(ctx, r) }
+
 // What is asked for alone is measured.
 func TestMeasureOnly(t *testing.T) {
 	o := quickly()

@@ -22,6 +22,7 @@ type Figure struct {
 type MeasureOptions struct {
 	Rounds int           // of frames and floor by turns; 0 is 7
 	Round  time.Duration // how long one side of a round takes, about; 0 is 20 ms
+	Frames int           // of one side of a round; 0 is as many as Round has time for
 
 	// Only, when not nil, says by their names what is measured.
 	Only func(name string) bool
@@ -78,11 +79,11 @@ func (c *benchCase) measure(o *MeasureOptions) (Figure, error) {
 	}
 	defer frames.close()
 	defer floor.close()
-	n, err := calibrate(frames, o.Round)
+	n, err := o.frames(frames)
 	if err != nil {
 		return Figure{}, err
 	}
-	m, err := calibrate(floor, o.Round)
+	m, err := o.frames(floor)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -113,6 +114,14 @@ func mallocs() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.Mallocs
+}
+
+// frames returns how many frames of a path make one side of a round.
+func (o *MeasureOptions) frames(p *path) (int, error) {
+	if o.Frames > 0 {
+		return o.Frames, nil
+	}
+	return calibrate(p, o.Round)
 }
 
 // calibrate returns how many frames take about as long as that.
