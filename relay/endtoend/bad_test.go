@@ -1,6 +1,8 @@
 package endtoend
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +83,10 @@ func TestBadCartridges(t *testing.T) {
 			b.checkEnd()
 		})
 	}
+	t.Run("exceeds its credit/with a response", exceedCredit)
+	t.Run("exceeds its credit/with the body of a peer call", exceedCreditAsRequester)
+	t.Run("floods stdout/with frames of no request", floodOfNoRequest)
+	t.Run("floods stdout/with what costs no credit", floodOfLogs)
 }
 
 // A badRig is a rig with a bad cartridge, and neighbours that go on.
@@ -192,9 +198,15 @@ func (b *badRig) checkAfter(m *misdeed) {
 	assert.Equal(b.t, m.attachment, r.AttachmentError.Kind)
 	assert.Contains(b.t, r.AttachmentError.Message, m.says)
 	assert.Empty(b.t, r.Groups)
-	assert.NotContains(b.t, b.sw.Capabilities(), capOf("bad"))
+	assert.False(b.t, b.offers("bad"))
+	assert.True(b.t, b.offers("c0"))
 	_, err := call.Start(b.t.Context(), b.sw, call.Request{Cap: capOf("bad")})
 	assert.ErrorIs(b.t, err, route.ErrNoHandler)
+}
+
+// offers reports whether the switch has the cap of a cartridge.
+func (r *rig) offers(name string) bool {
+	return slices.ContainsFunc(r.sw.Capabilities(), func(c string) bool { return strings.HasPrefix(c, "cap:endtoend="+name+";") })
 }
 
 // checkEnd checks that both masters are healthy still, and nothing is left of any request.

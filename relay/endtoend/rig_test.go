@@ -70,10 +70,18 @@ func (r *rig) startHost(id string, names ...string) *runningHost {
 
 // runHost joins a host of the caller's to the switch.
 func (r *rig) runHost(id string, made *host.Host) *runningHost {
-	h := &runningHost{Host: made, done: make(chan error, 1)}
+	return r.runHostOver(id, made, r.dial())
+}
+
+func (r *rig) dial() *net.UnixConn {
 	socket, err := net.Dial("unix", r.listen.Addr().String())
 	require.NoError(r.t, err)
-	h.socket = socket
+	return socket.(*net.UnixConn)
+}
+
+// runHostOver is runHost over a socket of the caller's, whose other end waits to be accepted.
+func (r *rig) runHostOver(id string, made *host.Host, socket net.Conn) *runningHost {
+	h := &runningHost{Host: made, socket: socket, done: make(chan error, 1)}
 	var ctx context.Context
 	ctx, h.stop = context.WithCancel(context.Background())
 	go func() { h.done <- h.Run(ctx, socket) }()
