@@ -267,6 +267,20 @@ func TestAnOutageGoesOnUntilTheHostIsVerified(t *testing.T) {
 	})
 }
 
+func TestTheGraceIsAnOption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, h := bubble(t, &route.Options{Grace: 5 * time.Second}, record{id: "demo", caps: []string{identity, echoCap}})
+		first := openLater(t, s, "cap:echo")
+		defer first.link.Close()
+		second := openLater(t, s, "cap:echo")
+		began := time.Now()
+		h.announceWith(frame.DefaultLimits(), recordsOf(record{id: "other", caps: []string{identity}}))
+		<-second.done
+		require.ErrorIs(t, second.err, route.ErrCartridgeUnavailable)
+		require.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
 func TestClosingTheSwitchEndsTheWaitForAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := bubble(t, nil, record{id: "demo", caps: []string{identity, echoCap}})

@@ -323,7 +323,7 @@ func TestAResponseThatNobodyReadsIsCancelled(t *testing.T) {
 	a := join(t, s, "a", identity, echoCap)
 	flood := func(req *frame.Frame) {
 		for i := range uint64(10) {
-			a.send(routed(frame.NewChunk(req.ID, []byte("x"), i, make([]byte, 900), 0), req.RoutingID))
+			a.send(routed(frame.NewChunk(req.ID, []byte("x"), i, make([]byte, 940), 0), req.RoutingID))
 		}
 	}
 	// Without a channel.
@@ -333,7 +333,7 @@ func TestAResponseThatNobodyReadsIsCancelled(t *testing.T) {
 	require.Equal(t, "ABORTED", string(a.expect(frame.TypeCancel).CancelReason().Code))
 	a.settle()
 	require.NotZero(t, s.Stats().Drops.ByReason[stats.ChannelClosed])
-	// With one, the caller learns of it after what there was.
+	// With one, the caller learns of it after what there was, though there is no room for that either.
 	c, req := open(t, s, a, "cap:echo")
 	flood(req)
 	require.Equal(t, "CREDIT_VIOLATION", string(a.expect(frame.TypeCancel).CancelReason().Code))
