@@ -30,6 +30,13 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 			credit.RoutingID = k.XID
 			hb, _ := frame.NewHeartbeat(frame.NewUUID(), frame.Heartbeat{})
 			a.send(a.log(k, "checking"), &credit, &hb)
+		case "identity-late": // what an earlier check was answered with
+			old := flow.Key{RID: frame.NewUUID(), XID: k.XID}
+			a.send(append(a.stream(old, "out", "old"), a.end(old))...)
+		case "identity-pieces": // byte strings that, joined, have what was sent
+			delete(a.reqs, k)
+			a.send(a.stream(k, "a", "\x43\x66bi")...)
+			a.send(append(a.stream(k, "b", "\x44faci"), a.end(k))...)
 		case "identity-fail":
 			delete(a.reqs, k)
 			a.fail(k, "HANDLER_ERROR", frame.AttributionInternal, "has no identity")

@@ -146,9 +146,10 @@ type openFunc func(context.Context) (Link, error)
 
 func (f openFunc) Open(ctx context.Context) (Link, error) { return f(ctx) }
 
-// LOG, CREDIT and HEARTBEAT may come during the check of identity; older peers tell a number instead of pools.
+// LOG, CREDIT and HEARTBEAT may come during the check of identity, and the answer to an earlier one, and the echo may
+// be cut in another way; older peers tell a number instead of pools.
 func TestSpawnOfUnusualCartridges(t *testing.T) {
-	for _, behaviour := range []string{"identity-noise", "capacity", "small"} {
+	for _, behaviour := range []string{"identity-noise", "identity-late", "identity-pieces", "capacity", "small"} {
 		t.Run(behaviour, func(t *testing.T) {
 			r := startRig(t, nil, "demo/"+behaviour)
 			r.echoes("demo")

@@ -38,3 +38,20 @@ func TestSelfLoopThatEndsBeforeItsBodyLeavesNothing(t *testing.T) {
 	q.end()
 	r.idle()
 }
+
+// No frame follows the end of its flow to the switch: what a cartridge still sends is late.
+func TestFramesAfterTheEndOfAResponseAreLate(t *testing.T) {
+	r := startRig(t, nil, "demo")
+	before := r.req(capOf("two-ends")) // whose body ends later
+	before.end()
+	r.echoes("demo")
+	require.Equal(t, map[string]uint64{"log": 1, "end": 1}, r.h.Stats().Stragglers.ByFrameType)
+	before.body("x") // which is echoed, when the request is forgotten
+	r.echoes("demo")
+	r.idle()
+	require.Equal(t, map[string]uint64{"stream_start": 1, "chunk": 1, "stream_end": 1, "log": 1, "end": 2}, r.h.Stats().Stragglers.ByFrameType)
+	require.Zero(t, r.h.Stats().Drops.Total)
+	for _, f := range r.frames {
+		require.NotEqual(t, before.RID, f.ID, "%v after the end", f.Type)
+	}
+}
