@@ -267,6 +267,36 @@ func TestAnOutageGoesOnUntilTheHostIsVerified(t *testing.T) {
 	})
 }
 
+// Who was let in where it is not to go any more waits where it is.
+func TestARequestTakesItsPlaceWhereItGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := record{id: "demo", caps: []string{identity, echoCap}, running: true, pools: map[string]int{"all": 1}}
+		s, a := bubble(t, nil, r)
+		b := joinRecords(t, s, "b", r)
+		a.conn.Close()
+		synctest.Wait()
+		first, second := openLater(t, s, "cap:echo"), openLater(t, s, "cap:echo")
+		onB := b.expect(frame.TypeReq)
+		a = joinRecords(t, s, "a", r)
+		third := openLater(t, s, "cap:echo")
+		onA := a.expect(frame.TypeReq)
+		b.end(onB)
+		b.expect(frame.TypeEnd)
+		require.True(t, second.waits(), "a comes first again, and is full")
+		a.end(onA)
+		a.expect(frame.TypeEnd)
+		require.False(t, second.waits())
+		a.expect(frame.TypeReq)
+		fourth := openLater(t, s, "cap:echo")
+		require.True(t, fourth.waits())
+		fourth.cancel()
+		b.nothing(s, "b")
+		for _, o := range []*opening{first, second, third} {
+			o.link.Close()
+		}
+	})
+}
+
 func TestTheGraceIsAnOption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := bubble(t, &route.Options{Grace: 5 * time.Second}, record{id: "demo", caps: []string{identity, echoCap}})

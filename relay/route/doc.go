@@ -24,5 +24,5 @@
 // All methods are safe for concurrent use. Nothing waits with the tables locked: a master that reads slowly holds
 // up those who send to it once MaxQueued bytes wait, and dies when it has taken nothing for ten seconds then.
 // Observers in Options are called without locks, in the goroutine in which the thing happened: they must not
-// block for long.
+// block for long, nor close the switch.
 package route
