@@ -120,7 +120,7 @@ func EchoBlocks(in io.Reader, out io.Writer) error {
 
 // copyThrough is the floor: blocks through a socket, and through a process behind it.
 func copyThrough(process *exec.Cmd) (*path, error) {
-	near, far, err := SocketPair()
+	near, far, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
