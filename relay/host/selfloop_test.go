@@ -67,15 +67,23 @@ func TestSelfLoopWithEarlyAnswer(t *testing.T) {
 	}
 }
 
-// Credit finds its way by its direction alone.
+// Credit finds its way by its direction alone, also when the body has ended.
 func TestSelfLoopCredit(t *testing.T) {
+	t.Run("in the body", func(t *testing.T) { testSelfLoopCredit(t, "call-open") })
+	t.Run("after the body", func(t *testing.T) {
+		testSelfLoopCredit(t, "call", frame.TypeStreamStart, frame.TypeChunk, frame.TypeStreamEnd, frame.TypeEnd)
+	})
+}
+
+func testSelfLoopCredit(t *testing.T, do string, body ...frame.Type) {
 	r := startRig(t, nil, "demo", "good")
-	r.req(capOf("call-open")+";of=demo", meta("peer", capOf("never")+";of=good"))
-	peer := r.newReq()
-	r.xid++
-	q := req{Key: peer1(peer, r.xid), r: r}
-	peer.RoutingID = q.XID
-	r.send(peer)
+	r.req(capOf(do)+";of=demo", meta("peer", capOf("never")+";of=good"))
+	q := r.loopREQ()
+	for _, want := range body {
+		f := r.next(q.RID, want)
+		f.RoutingID = q.XID
+		r.send(f)
+	}
 	for _, d := range []frame.Direction{frame.RequestDirection, frame.ResponseDirection} {
 		f := frame.NewCredit(q.RID, []byte("arg0"), 1, d)
 		f.RoutingID = q.XID
@@ -89,6 +97,32 @@ func TestSelfLoopCredit(t *testing.T) {
 	require.NotContains(t, tell("demo"), "credit response")
 	require.Contains(t, tell("good"), "credit response")
 	require.NotContains(t, tell("good"), "credit request")
+}
+
+// loopREQ sends the REQ of a peer call back, whose handler is on the same host.
+func (r *rig) loopREQ() req {
+	r.t.Helper()
+	peer := r.newReq()
+	r.xid++
+	q := req{Key: peer1(peer, r.xid), r: r}
+	peer.RoutingID = q.XID
+	r.send(peer)
+	return q
+}
+
+// A cartridge that asks itself and dies: its request is answered once, though it is in both tables.
+func TestSelfLoopThatDiesIsAnsweredOnce(t *testing.T) {
+	r := startRig(t, nil, "demo")
+	outer := r.req(capOf("call-open")+";of=demo", meta("peer", capOf("never")+";of=demo"))
+	q := r.loopREQ()
+	r.req(capOf("die")+";of=demo").err(codeDied, frame.AttributionEnvironment)
+	outer.err(codeDied, frame.AttributionEnvironment)
+	require.Equal(t, q.XID, q.err(codeDied, frame.AttributionEnvironment).RoutingID)
+	r.echoes("demo") // all that the death has caused has come
+	for _, f := range r.frames {
+		require.False(t, f.ID == q.RID && f.Type == frame.TypeErr, "a second ERR, with routing id %v", f.RoutingID)
+	}
+	r.idle()
 }
 
 // The requester dies: what comes back of the response goes to nobody, and the handler sees the end of its body.
