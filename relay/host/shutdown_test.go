@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,18 @@ func TestOrderedShutdown(t *testing.T) {
 	require.Contains(t, r.event(Stopped).Message, "was stopped with its host")
 	require.Zero(t, r.h.Inventory()[0].Stats.Restarts)
 	r.idle()
+}
+
+// A cartridge gets all that was on its way before it sees the end of its input.
+func TestShutdownWritesWhatIsQueued(t *testing.T) {
+	var log stderrLines
+	r := startRig(t, &Options{Logger: log.logger(), StopLimit: patience}, "demo")
+	q := r.req(capOf("early"))
+	q.end()
+	q.body(strings.Repeat("x", 2<<20)) // more than a pipe holds
+	require.NoError(t, r.conn.CloseWrite())
+	require.NoError(t, <-r.ran)
+	log.await(t, "the body had 4 frames")
 }
 
 // What does not leave at the end of its input is killed after the limit, whatever it is at.
