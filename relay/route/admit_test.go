@@ -297,6 +297,22 @@ func TestARequestTakesItsPlaceWhereItGoes(t *testing.T) {
 	})
 }
 
+func TestARequestForACartridgeIsAdmittedThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, h := bubble(t, nil, record{id: "demo", caps: []string{identity, echoCap}, running: true, pools: map[string]int{canonical(echoCap): 1}})
+		first := openLater(t, s, "cap:echo")
+		defer first.link.Close()
+		h.expect(frame.TypeReq)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := s.Open(ctx, call.Request{Cap: "cap:echo", Cartridge: "demo"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		l, err := s.Open(t.Context(), call.Request{Cap: identity, Cartridge: "demo"})
+		require.NoError(t, err)
+		l.Close()
+	})
+}
+
 func TestTheGraceIsAnOption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := bubble(t, &route.Options{Grace: 5 * time.Second}, record{id: "demo", caps: []string{identity, echoCap}})
