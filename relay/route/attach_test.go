@@ -2,6 +2,7 @@ package route_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,17 +48,11 @@ func TestAMasterThatWasLostIsReattachedInItsPlace(t *testing.T) {
 // awaitHealth waits until a master is healthy, or not.
 func awaitHealth(t testing.TB, s *route.Switch, id string, want bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for ctx.Err() == nil {
-		for _, h := range s.Health() {
-			if h.ID == id && h.Healthy == want && h.Attached == want {
-				return
-			}
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatalf("master %q: healthy is never %v: %+v", id, want, s.Health())
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(s.Health(), func(h route.MasterHealth) bool {
+			return h.ID == id && h.Healthy == want && h.Attached == want
+		})
+	}, patience, time.Millisecond, "master %q: healthy is never %v", id, want)
 }
 
 func TestASocketForAMasterThatIsAttachedIsRefused(t *testing.T) {
