@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cosim-go/cosim/relay/bridge"
@@ -27,7 +26,7 @@ type actor struct {
 	in              *frame.Reader
 	reqs            map[flow.Key]*script
 
-	mu    sync.Mutex
+	mu    lock
 	out   *frame.Writer
 	seq   *flow.SeqAssigner
 	calls map[frame.ID]flow.Key // its peer calls, with the requests that they are made for
@@ -66,8 +65,7 @@ func (s inProcess) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 var errLeave = errors.New("leave")
 
 func (a *actor) serve() error {
-	a.in, a.out = frame.NewReader(a.conn, nil), frame.NewWriter(a.conn, nil)
-	a.seq, a.reqs, a.calls = flow.NewSeqAssigner(nil), map[flow.Key]*script{}, map[frame.ID]flow.Key{}
+	a.prepare()
 	if err := a.hello(); err != nil {
 		return err
 	}
@@ -89,20 +87,32 @@ func (a *actor) serve() error {
 	}
 }
 
+func (a *actor) prepare() {
+	a.in, a.out = frame.NewReader(a.conn, nil), frame.NewWriter(a.conn, nil)
+	a.seq, a.reqs, a.calls = flow.NewSeqAssigner(nil), map[flow.Key]*script{}, map[frame.ID]flow.Key{}
+	a.mu = make(lock, 1)
+}
+
+// A lock is a mutex that synctest knows who waits for.
+type lock chan struct{}
+
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
+
 // send numbers frames and writes them.
-func (a *actor) send(frames ...*frame.Frame) {
+func (a *actor) send(frames ...*frame.Frame) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, f := range frames {
 		a.seq.Assign(f)
 		if err := a.out.Write(f); err != nil {
-			return
+			return err
 		}
 		if f.Type.Terminal() {
 			a.seq.Remove(flow.Key{RID: f.ID, XID: f.RoutingID})
 		}
 	}
-	a.out.Flush()
+	return a.out.Flush()
 }
 
 // raw writes bytes as they are.

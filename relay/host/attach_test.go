@@ -17,15 +17,20 @@ import (
 	"github.com/cosim-go/cosim/relay/stats"
 )
 
-// attach attaches an actor of this process.
-func (r *rig) attach(name, behaviour string) error {
+// attachServer attaches a server of this process.
+func (r *rig) attachServer(s Server) error {
 	near, far, err := relaytest.SocketPair()
 	require.NoError(r.t, err)
 	go func() {
-		inProcess{name, behaviour}.Serve(context.Background(), far)
+		s.Serve(context.Background(), far)
 		far.Close()
 	}()
 	return r.h.Attach(r.t.Context(), near)
+}
+
+// attach attaches an actor of this process.
+func (r *rig) attach(name, behaviour string) error {
+	return r.attachServer(inProcess{name, behaviour})
 }
 
 // A cartridge that runs already has the identity of its manifest, and is forgotten when it ends.

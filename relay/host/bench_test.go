@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cosim-go/cosim/relay/flow"
 	"github.com/cosim-go/cosim/relay/frame"
 	"github.com/cosim-go/cosim/relay/internal/pipe"
 )
@@ -16,8 +15,7 @@ type serverFunc func(a *actor) error
 
 func (s serverFunc) Serve(_ context.Context, conn io.ReadWriteCloser) error {
 	a := &actor{name: "demo", conn: conn}
-	a.in, a.out = frame.NewReader(conn, nil), frame.NewWriter(conn, nil)
-	a.seq, a.reqs, a.calls = flow.NewSeqAssigner(nil), map[flow.Key]*script{}, map[frame.ID]flow.Key{}
+	a.prepare()
 	if err := a.hello(); err != nil {
 		return err
 	}

@@ -70,14 +70,13 @@ func (a *actor) begin(f *frame.Frame, do string) error {
 		hang()
 	case "flood-log":
 		go func() {
-			for {
-				a.send(a.log(k, "again and again"))
+			for a.send(a.log(k, "again and again")) == nil {
 			}
 		}()
 	case "flood-stray":
 		go func() {
-			for stray := (flow.Key{RID: frame.NewUUID(), XID: frame.Number(1 << 40)}); ; {
-				a.send(a.log(stray, "who is this for?"))
+			stray := flow.Key{RID: frame.NewUUID(), XID: frame.Number(1 << 40)}
+			for a.send(a.log(stray, "who is this for?")) == nil {
 			}
 		}()
 	case "stderr":

@@ -35,7 +35,13 @@ func (p *process) unanswered(id frame.ID) {
 	h := p.h
 	h.mu.Lock()
 	defer h.unlock()
-	if p.probes[id] != nil {
+	pr := p.probes[id]
+	if pr == nil {
+		return
+	}
+	if p.unread || time.Since(p.readSince) < h.options.HeartbeatLimit { // the answer may be in what was not read
+		pr.limit.Reset(h.options.HeartbeatLimit)
+	} else {
 		h.doom(p, unhealthy(fmt.Sprintf("did not answer a heartbeat within %v", h.options.HeartbeatLimit)))
 	}
 }

@@ -28,8 +28,10 @@ type process struct {
 	probes map[frame.ID]*probe
 	told   told
 	figures
-	doom   *doom     // why it ends; nil when nobody wants that
-	stopBy time.Time // until when it may leave by itself, once it is stopped
+	unread    bool      // what it sends is not read now
+	readSince time.Time // it is again, after it was not
+	doom      *doom     // why it ends; nil when nobody wants that
+	stopBy    time.Time // until when it may leave by itself, once it is stopped
 
 	in       *frame.Reader    // this and all that follows is the goroutine's
 	source   *outbox.Source   // of what it sends to the relay
@@ -91,10 +93,19 @@ func (p *process) serve() {
 			p.h.violated(p, err)
 			return
 		}
-		if p.source != nil {
+		if p.source != nil && !p.source.HasRoom() {
+			p.waits(true)
 			p.source.Room(p.ctx) // or the relay died, or p is to end: what comes then is read all the same
+			p.waits(false)
 		}
 	}
+}
+
+// waits takes note that what the process sends is not read, since the relay takes no more of it, or is read again.
+func (p *process) waits(yes bool) {
+	p.h.mu.Lock()
+	defer p.h.mu.Unlock()
+	p.unread, p.readSince = yes, time.Now()
 }
 
 // handle handles a frame. An error is a violation.

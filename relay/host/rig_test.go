@@ -51,6 +51,7 @@ type rig struct {
 	seq *flow.SeqAssigner
 	xid uint64
 
+	hold     lock // held while the switch's end reads nothing
 	mu       sync.Mutex
 	changed  chan struct{} // closed at the next change
 	frames   []*frame.Frame
@@ -63,7 +64,7 @@ type rig struct {
 // newRig returns a rig without a relay yet.
 func newRig(t *testing.T, o *Options) *rig {
 	t.Helper()
-	r := &rig{t: t, mark: newMark(), patience: patience, changed: make(chan struct{}), seq: flow.NewSeqAssigner(nil)}
+	r := &rig{t: t, mark: newMark(), patience: patience, hold: make(lock, 1), changed: make(chan struct{}), seq: flow.NewSeqAssigner(nil)}
 	if o == nil {
 		o = &Options{}
 	}
@@ -131,6 +132,8 @@ func (r *rig) run() {
 func (r *rig) read(conn relaytest.Conn) {
 	in := frame.NewReader(conn, nil)
 	for {
+		r.hold.Lock()
+		r.hold.Unlock()
 		f, err := in.Next()
 		r.mu.Lock()
 		if err != nil {

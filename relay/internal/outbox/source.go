@@ -61,6 +61,15 @@ func (s *Source) Waits() bool {
 	return s.held > 0
 }
 
+// HasRoom reports whether Room would return at once, as long as nothing more is sent.
+func (s *Source) HasRoom() bool {
+	if !s.over() {
+		return true
+	}
+	_, wait := s.due()
+	return !wait
+}
+
 // settle forgets what was written.
 func (s *Source) settle() {
 	written, done := s.o.written.Load(), 0

@@ -137,3 +137,29 @@ func TestASourceLearnsThatItsOutboxDied(t *testing.T) {
 		}
 	})
 }
+
+// What a source has waiting, and whether that is too much, can be asked without waiting.
+func TestASourceTellsWhatWaits(t *testing.T) {
+	inMemory(t, func(t *testing.T, near, far relaytest.Conn) {
+		o := outbox.New(near, nil)
+		defer o.Close()
+		s := o.NewSource(100_000)
+		check := func(when string, waits, room bool) {
+			t.Helper()
+			synctest.Wait()
+			if got := s.Waits(); got != waits {
+				t.Errorf("%s: Waits() = %v, want %v", when, got, waits)
+			}
+			if got := s.HasRoom(); got != room {
+				t.Errorf("%s: HasRoom() = %v, want %v", when, got, room)
+			}
+		}
+		check("before anything", false, true)
+		feed(t, o, s, 60_000)
+		check("with little", true, true)
+		feed(t, o, s, 60_000)
+		check("with much", true, false)
+		go io.Copy(io.Discard, far)
+		check("when all is written", false, true)
+	})
+}
