@@ -24,7 +24,6 @@ type Input struct {
 	sequence  frame.Optional[bool]
 	unbounded bool
 	meta      frame.Meta
-	start     frame.Frame // what an echo needs of it
 
 	box      *inbox.Inbox
 	credit   stream.Credit

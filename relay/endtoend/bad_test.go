@@ -27,7 +27,6 @@ type misdeed struct {
 	code       string // that the request ends with; "" for success
 	class      frame.Attribution
 	says       string
-	kind       stats.Kind              // of the request's end
 	attachment manifest.AttachmentKind // "" for none
 	dies       bool                    // and is started again by the next request
 	options    host.Options

@@ -38,6 +38,7 @@ func TestEveryRequestEndsOnceAndNothingIsLeft(t *testing.T) {
 		total = raceRequests
 	}
 	r := newRig(t)
+	r.ended.seen = new(sync.Map)
 	a := r.startHost("a", "c0", "c1")
 	b := r.startHost("b", "c2", "c3")
 
@@ -104,6 +105,7 @@ func (r *rig) checkSwitch(total int) {
 	}
 	assert.Equal(r.t, s.Requests.TotalRegistered, ended, "requests that ended, of those that were registered")
 	assert.Equal(r.t, int64(ended), r.ended.total.Load(), "requests whose end was told")
+	assert.Zero(r.t, r.ended.twice.Load(), "requests that ended twice")
 	assert.GreaterOrEqual(r.t, ended, uint64(total))
 	assert.Zero(r.t, s.Drops.ByReason[stats.NoRoute], "frames that found no way: %+v", s.Drops)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -156,7 +157,18 @@ func logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, nil))
 }
 
-// Endings counts how requests ended, by id: each of them once.
-type endings struct{ total, twice atomic.Int64 }
+// Endings counts requests that ended, and, where it remembers them, those that ended twice.
+type endings struct {
+	total, twice atomic.Int64
+	seen         *sync.Map // routing ids; nil remembers nothing
+}
 
-func (e *endings) add(stats.Terminated) { e.total.Add(1) }
+func (e *endings) add(r stats.Terminated) {
+	e.total.Add(1)
+	if e.seen == nil {
+		return
+	}
+	if _, again := e.seen.LoadOrStore(r.XID, true); again {
+		e.twice.Add(1)
+	}
+}

@@ -51,14 +51,13 @@ type rig struct {
 	seq *flow.SeqAssigner
 	xid uint64
 
-	hold     lock // held while the switch's end reads nothing
-	mu       sync.Mutex
-	changed  chan struct{} // closed at the next change
-	frames   []*frame.Frame
-	notes    []*manifest.Inventory
-	ended    bool
-	events   []Event
-	isClosed bool
+	hold    lock // held while the switch's end reads nothing
+	mu      sync.Mutex
+	changed chan struct{} // closed at the next change
+	frames  []*frame.Frame
+	notes   []*manifest.Inventory
+	ended   bool
+	events  []Event
 }
 
 // newRig returns a rig without a relay yet.
@@ -129,11 +128,16 @@ func (r *rig) run() {
 	r.note(func(*manifest.Inventory) bool { return true })
 }
 
+// awaitRelease waits while a test holds what is read.
+func (r *rig) awaitRelease() {
+	r.hold.Lock()
+	defer r.hold.Unlock()
+}
+
 func (r *rig) read(conn relaytest.Conn) {
 	in := frame.NewReader(conn, nil)
 	for {
-		r.hold.Lock()
-		r.hold.Unlock()
+		r.awaitRelease()
 		f, err := in.Next()
 		r.mu.Lock()
 		if err != nil {
