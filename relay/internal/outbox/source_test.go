@@ -140,7 +140,9 @@ func TestASourceLearnsThatItsOutboxDied(t *testing.T) {
 
 // What a source has waiting, and whether that is too much, can be asked without waiting.
 func TestASourceTellsWhatWaits(t *testing.T) {
-	inMemory(t, func(t *testing.T, near, far relaytest.Conn) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := relaytest.Pipe()
+		defer far.Close()
 		o := outbox.New(near, nil)
 		defer o.Close()
 		s := o.NewSource(100_000)
