@@ -102,12 +102,12 @@ func (f *callFlags) check(urn string) error {
 func (c *cli) call(urn string, f *callFlags) error {
 	show := newCallDisplay(c.stderr, c.stdout)
 	defer show.close()
-	args, closeArgs, err := f.open(c.stdin, show)
+	args, read, closeArgs, err := f.open(c.stdin, show)
 	if err != nil {
 		return err
 	}
 	defer closeArgs()
-	sink, err := c.callSink(f)
+	sink, err := c.callSink(f, read)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (c *cli) call(urn string, f *callFlags) error {
 		defer late.Stop()
 	}
 	defer context.AfterFunc(signals, func() {
+		cancel(call.ErrCancelledByUser) // before the line, which may have to wait for its reader
 		show.say("cancelling; once more does not wait for the end")
-		cancel(call.ErrCancelledByUser)
 	})()
 	client, err := dialSwitch(ctx, f.connect)
 	if err == nil {
@@ -180,8 +180,9 @@ func (c *cli) ended(urn string, f *callFlags, err error, signals context.Context
 		return err
 	}
 	var failed *call.Error
-	if errors.As(err, &failed) && sink.events != nil {
-		sink.events.Failure(failed)
+	errors.As(err, &failed)
+	if sink.events != nil {
+		sink.events.Failure(lastEvent(err, failed))
 	}
 	var signaled *signalError
 	if errors.As(context.Cause(signals), &signaled) {
@@ -206,6 +207,19 @@ func (c *cli) ended(urn string, f *callFlags, err error, signals context.Context
 		}
 	}
 	return out
+}
+
+// lastEvent is what the last line of JSON says of a call that failed: what its handler or the switch did, or else why
+// it was given up here.
+func lastEvent(err error, failed *call.Error) *call.Error {
+	var given *call.Cancelled
+	switch {
+	case failed != nil:
+		return failed
+	case errors.As(err, &given):
+		return &call.Error{Code: given.Code, Attribution: given.Attribution, Message: err.Error()}
+	}
+	return &call.Error{Code: call.CodeAborted, Attribution: frame.AttributionEnvironment, Message: err.Error()}
 }
 
 // cleanLines is clean for a text of several lines.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -68,8 +69,9 @@ func splitArg(text string) (media, source string, err error) {
 	return "", "", fmt.Errorf("it does not begin with a media URN, such as media: or media:ext=pdf: %w", err)
 }
 
-// open opens the arguments. What was opened is closed by the function that comes with them.
-func (f *callFlags) open(stdin io.Reader, show *callDisplay) (args []call.Arg, closeAll func(), err error) {
+// open opens the arguments, and returns them with the regular files that they read. What was opened is closed by the
+// function that comes with them.
+func (f *callFlags) open(stdin io.Reader, show *callDisplay) (args []call.Arg, read []fs.FileInfo, closeAll func(), err error) {
 	var files []*os.File
 	closeAll = func() {
 		for _, file := range files {
@@ -84,29 +86,35 @@ func (f *callFlags) open(stdin io.Reader, show *callDisplay) (args []call.Arg, c
 			continue
 		case a.source == stdinSource:
 			show.expect(-1)
+			if file, ok := stdin.(*os.File); ok {
+				if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+					read = append(read, info)
+				}
+			}
 			args = append(args, call.Arg{Media: a.media, Body: show.count(stdin)})
 			continue
 		}
 		file, err := os.Open(a.source)
 		if err != nil {
 			closeAll()
-			return nil, nil, refused(fmt.Sprintf("cannot read the argument %q: %v", a.source, plainError(err)))
+			return nil, nil, nil, refused(fmt.Sprintf("cannot read the argument %q: %v", a.source, plainError(err)))
 		}
 		files = append(files, file)
 		size := int64(-1)
 		if info, err := file.Stat(); err == nil {
 			if info.IsDir() {
 				closeAll()
-				return nil, nil, refused(fmt.Sprintf("cannot read the argument %q: it is a directory", a.source))
+				return nil, nil, nil, refused(fmt.Sprintf("cannot read the argument %q: it is a directory", a.source))
 			}
 			if info.Mode().IsRegular() {
 				size = info.Size()
+				read = append(read, info)
 			}
 		}
 		show.expect(size)
 		args = append(args, call.Arg{Media: a.media, Body: show.count(file)})
 	}
-	return args, closeAll, nil
+	return args, read, closeAll, nil
 }
 
 // A callSink is where a response goes.
@@ -116,10 +124,16 @@ type callSink struct {
 	toStdout bool             // streams write to standard output
 }
 
-func (c *cli) callSink(f *callFlags) (*callSink, error) {
+// callSink returns where the response goes, which is none of the files that are read.
+func (c *cli) callSink(f *callFlags, read []fs.FileInfo) (*callSink, error) {
 	s := &callSink{}
 	info, err := os.Stat(f.output)
 	directory := strings.HasSuffix(f.output, "/") || err == nil && info.IsDir()
+	for _, other := range read {
+		if err == nil && os.SameFile(info, other) {
+			return nil, refused(fmt.Sprintf("cannot write to %q: %v", f.output, response.ErrSpared), "write to another file")
+		}
+	}
 	switch {
 	case f.output == "" || f.output == stdinSource:
 		s.streams, s.toStdout = response.To(c.stdout), true
@@ -127,9 +141,9 @@ func (c *cli) callSink(f *callFlags) (*callSink, error) {
 		if err := os.Mkdir(f.output, 0o777); err != nil && !os.IsExist(err) {
 			return nil, refused(fmt.Sprintf("cannot make the directory %q: %v", f.output, plainError(err)))
 		}
-		s.streams = response.ToDirectory(f.output)
+		s.streams = response.ToDirectory(f.output, read...)
 	default:
-		s.streams = response.ToFile(f.output)
+		s.streams = response.ToFile(f.output, read...)
 	}
 	if c.format == "json" {
 		s.events = response.NewEvents(c.stdout, s.toStdout)

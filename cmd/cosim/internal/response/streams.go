@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,8 +48,35 @@ type unclosed struct{ io.Writer }
 func (unclosed) Close() error { return nil }
 
 // ToFile returns Streams that write a response of one stream to a file, which is made, or emptied, when the stream begins.
-func ToFile(path string) *Streams {
-	return &Streams{place: only(func() (io.WriteCloser, error) { return os.Create(path) })}
+// It is left as it is when it is one of spared.
+func ToFile(path string, spared ...fs.FileInfo) *Streams {
+	return &Streams{place: only(func() (io.WriteCloser, error) { return create(path, spared) })}
+}
+
+// ErrSpared says that a response would overwrite a file that is read.
+var ErrSpared = errors.New("it is read as an argument")
+
+// create makes a file or empties it, unless it is one of spared. It is opened for writing alone: a pipe that is open for
+// reading too would take what nobody reads.
+func create(path string, spared []fs.FileInfo) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	for _, other := range spared {
+		if err == nil && os.SameFile(info, other) {
+			err = &fs.PathError{Op: "open", Path: path, Err: ErrSpared}
+		}
+	}
+	if err == nil && info.Mode().IsRegular() {
+		err = file.Truncate(0)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 func only(open func() (io.WriteCloser, error)) func(int, *call.Stream) (io.WriteCloser, error) {
@@ -61,10 +89,11 @@ func only(open func() (io.WriteCloser, error)) func(int, *call.Stream) (io.Write
 }
 
 // ToDirectory returns Streams that write each stream to a file in a directory, which has to be there. Its name is the
-// number of the stream, in the order in which they begin, with what its media URN has for ext: 1, 2.pdf.
-func ToDirectory(path string) *Streams {
+// number of the stream, in the order in which they begin, with what its media URN has for ext: 1, 2.pdf. A file that is one of
+// spared is left as it is.
+func ToDirectory(path string, spared ...fs.FileInfo) *Streams {
 	return &Streams{place: func(n int, s *call.Stream) (io.WriteCloser, error) {
-		return os.Create(filepath.Join(path, fileName(n, s.Media)))
+		return create(filepath.Join(path, fileName(n, s.Media)), spared)
 	}}
 }
 
