@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -251,7 +252,23 @@ func dialSwitch(ctx context.Context, path string) (*gateway.Client, error) {
 	if errors.Is(err, frame.ErrHandshake) || errors.Is(err, errSilent) {
 		return nil, refused(fmt.Sprintf("cannot call by %q: %v", path, err), "is it the socket of a switch, and not that of a host of it?")
 	}
-	return nil, refused(fmt.Sprintf("cannot connect to %q: %v", path, socket.Reason(err)), "start one with: cosim relay switch --listen "+shellWord(path))
+	return nil, noSwitch(path, err)
+}
+
+// noSwitch says why nobody could be connected to, and how to start a switch where that is what helps.
+func noSwitch(path string, err error) error {
+	reason := fmt.Sprintf("cannot connect to %q: %v", path, socket.Reason(err))
+	switch info, failed := os.Stat(path); {
+	case failed == nil && info.Mode()&fs.ModeSocket == 0:
+		return refused(fmt.Sprintf("cannot connect to %q: it is no socket", path))
+	case errors.Is(err, fs.ErrPermission):
+		return refused(reason, "the socket of a switch is its owner's alone")
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		if dir, failed := os.Stat(filepath.Dir(path)); failed == nil && dir.IsDir() {
+			return refused(reason, "start one with: cosim relay switch --listen "+shellWord(path))
+		}
+	}
+	return refused(reason)
 }
 
 var errSilent = errors.New("what listens there does not answer")

@@ -91,7 +91,7 @@ func serveCartridges(ctx context.Context, h *relayhost.Host, keep *keeper, conne
 	for wait := retryFirst; ctx.Err() == nil; wait = min(2*wait, retryMost) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", connect)
 		if err != nil && !retry && ctx.Err() == nil {
-			return refused(fmt.Sprintf("cannot connect to %q: %v", connect, socket.Reason(err)), "start one with: cosim relay switch --listen "+shellWord(connect))
+			return noSwitch(connect, err)
 		}
 		if err == nil {
 			keep.j.say("connected to %q", connect)
