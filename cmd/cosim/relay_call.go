@@ -112,7 +112,6 @@ func (c *cli) call(urn string, f *callFlags) error {
 	if err != nil {
 		return err
 	}
-	defer sink.streams.Close()
 	signals, release := untilSignal(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -128,7 +127,15 @@ func (c *cli) call(urn string, f *callFlags) error {
 	client, err := dialSwitch(ctx, f.connect)
 	if err == nil {
 		defer client.Close()
-		err = carryOut(ctx, client, call.Request{Cap: urn, Cartridge: f.cartridge, Preferred: f.preferred}, args, sink, show)
+		r := call.Request{Cap: urn, Cartridge: f.cartridge, Preferred: f.preferred}
+		err = inTime(ctx, func() error {
+			defer sink.streams.Close()
+			return carryOut(ctx, client, r, args, sink, show)
+		})
+	}
+	var stuck *stuckError
+	if errors.As(err, &stuck) {
+		return &exitError{code: exitFailed, msg: fmt.Sprintf("call to %q failed: %v", urn, err)}
 	}
 	show.close()
 	var late *lateError
@@ -146,6 +153,35 @@ func (e *lateError) Error() string { return fmt.Sprintf("no end within %v", e.li
 // Unwrap returns what the handler is told.
 func (e *lateError) Unwrap() error {
 	return &call.Cancelled{Code: call.CodeAborted, Attribution: frame.AttributionEnvironment, Message: e.Error()}
+}
+
+// A stuckError says that a call was left that had not ended a while after its time was over.
+type stuckError struct{ *lateError }
+
+func (e *stuckError) Error() string {
+	return e.lateError.Error() + "; the output takes nothing, or the switch does not answer"
+}
+
+// inTime carries out a call, and does not wait for its end when its time has been over for a while. What it writes may be
+// stuck for good then, so the process has to end.
+func inTime(ctx context.Context, carryOut func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- carryOut() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	var late *lateError
+	if !errors.As(context.Cause(ctx), &late) {
+		return <-ended // after a signal the user says when to wait no longer
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(outputPatience):
+		return &stuckError{late}
+	}
 }
 
 // carryOut makes a request, and passes on all that comes of it.

@@ -330,6 +330,40 @@ func TestCallStreams(t *testing.T) {
 	}
 }
 
+// The time of a call is over also while its output takes nothing, and while the switch does not answer.
+func TestCallStuckInTime(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "")
+	sw := w.startSwitch()
+	w.startHost(sw, "host-1", "stub-one")
+	w.write("data", strings.Repeat("x", 8<<20))
+	r, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := w.command("relay", "call", "--connect", "s", "cap:echo", "--arg", "media:=data", "--timeout", "1s")
+	cmd.Stdout = out
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err = cmd.Start()
+	out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(stderr.String(), "no end within 1s") {
+		t.Errorf("without a reader the call = %d, %s", code, &stderr)
+	}
+	p := w.start("relay", "call", "--connect", "s", "cap:wait", "--timeout", "3s")
+	p.await("info: waiting")
+	sw.signal(syscall.SIGSTOP)
+	defer sw.signal(syscall.SIGCONT)
+	if code := p.wait(); code != exitFailed || !strings.Contains(p.stderr.String(), "no end within 3s") {
+		t.Errorf("with a switch that is stopped the call = %d, %s", code, p.stderr)
+	}
+}
+
 // shellIn is a shell that runs a line in a workspace.
 func shellIn(w *workspace, line string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", line)
