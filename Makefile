@@ -49,11 +49,12 @@ vet:
 # Each module is tested by itself, outside the workspace; vet and check work inside it.
 # The tests of relay/interop talk to the published package, in the two releases that setup installs.
 # With the race detector the whole relay carries fewer requests: hence once more without. Many tests wait more than they
-# work: hence four packages at a time.
+# work: hence four packages at a time. What is allocated can be counted without the race detector alone.
 unit: build
 	@COSIM_CAPDAG_PYTHON=$(CURDIR)/build/capdag/bin/python COSIM_CAPDAG_V4_PYTHON=$(CURDIR)/build/capdag-v4/bin/python \
 		GOWORK=off scripts/each "$(MODULES)" $(GO) test -race -p 4 ./...
 	@GOWORK=off scripts/each relay $(GO) test -tags framepoison ./frame ./flow ./bridge ./relaytest ./internal/inbox ./internal/outbox
+	@cd relay && GOWORK=off $(GO) test -run 'Alloc|Memory' ./...
 	@cd relay && GOWORK=off $(GO) test -run '^TestEveryRequestEndsOnceAndNothingIsLeft$$' ./endtoend
 
 e2e: build
