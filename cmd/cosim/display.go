@@ -31,19 +31,16 @@ type display struct {
 	drawn  int               // lines on the terminal that belong to the live part
 	paused bool              // a console has the terminal
 
-	stop chan struct{}
-	done sync.WaitGroup
+	redrawing redrawing
 }
-
-const redrawEvery = 100 * time.Millisecond
 
 // newDisplay makes the display of a session. The caller closes it.
 func newDisplay(w io.Writer, processes []string) *display {
 	d := &display{
 		w: w, order: processes, states: make(map[string]supervise.ProcessState, len(processes)),
-		said: map[string]string{}, now: time.Now, stop: make(chan struct{}),
+		said: map[string]string{}, now: time.Now,
 	}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+	if f, ok := terminalOf(w); ok {
 		d.live = true
 		d.color = os.Getenv("NO_COLOR") == ""
 		d.size = func() (int, int) {
@@ -53,37 +50,22 @@ func newDisplay(w io.Writer, processes []string) *display {
 			}
 			return width, height
 		}
-		d.done.Go(d.redrawLoop)
+		d.redrawing.start(func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if !d.paused {
+				d.draw()
+			}
+		})
 	}
 	return d
 }
 
-func (d *display) redrawLoop() {
-	tick := time.NewTicker(redrawEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-d.stop:
-			return
-		case <-tick.C:
-			d.mu.Lock()
-			if !d.paused {
-				d.draw()
-			}
-			d.mu.Unlock()
-		}
-	}
-}
-
 // close leaves the last state on the terminal. It may be called twice.
 func (d *display) close() {
-	select {
-	case <-d.stop:
+	if !d.redrawing.end() {
 		return
-	default:
-		close(d.stop)
 	}
-	d.done.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.live && !d.paused {

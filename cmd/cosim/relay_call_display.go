@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/term"
 
@@ -32,14 +31,13 @@ type callDisplay struct {
 	drawn    bool // the live line is on the screen
 	quiet    bool // and is not to be drawn any more
 
-	stop chan struct{}
-	done sync.WaitGroup
+	redrawing redrawing
 }
 
 func newCallDisplay(stderr, stdout io.Writer) *callDisplay {
-	d := &callDisplay{w: stderr, progress: -1, stop: make(chan struct{})}
-	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+	d := &callDisplay{w: stderr, progress: -1}
+	f, ok := terminalOf(stderr)
+	if !ok {
 		return d
 	}
 	d.live = true
@@ -53,34 +51,19 @@ func newCallDisplay(stderr, stdout io.Writer) *callDisplay {
 	if out, ok := stdout.(*os.File); ok {
 		d.shared = term.IsTerminal(int(out.Fd()))
 	}
-	d.done.Go(d.redrawLoop)
+	d.redrawing.start(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.draw()
+	})
 	return d
-}
-
-func (d *callDisplay) redrawLoop() {
-	tick := time.NewTicker(redrawEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-d.stop:
-			return
-		case <-tick.C:
-			d.mu.Lock()
-			d.draw()
-			d.mu.Unlock()
-		}
-	}
 }
 
 // close leaves nothing of the live line. It may be called twice.
 func (d *callDisplay) close() {
-	select {
-	case <-d.stop:
+	if !d.redrawing.end() {
 		return
-	default:
-		close(d.stop)
 	}
-	d.done.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.erase()
